@@ -54,8 +54,10 @@ pub struct BadSetting {
     pub hint: Option<String>,
 }
 
-/// What can go wrong. A message names what was touched; what was wrong there is its
-/// [`source`](std::error::Error::source), and [`with_causes`](crate::with_causes) says both.
+/// What can go wrong. A message names what was touched; what the system said of it is its
+/// [`source`](std::error::Error::source), what SQLite, tantivy or a parser said stands in the
+/// message. [`with_causes`](crate::with_causes) says all of it; [`Error::fault`] and
+/// [`Error::cause`] tell what kind it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -487,6 +487,29 @@ fn what_was_asked_last_is_answered_before_the_end() {
     assert_eq!(last["result"]["total_sessions"], 3);
 }
 
+/// Numbers of the feed start again in an index that was rebuilt.
+#[test]
+fn a_number_of_another_index_is_told_apart() {
+    let home = home();
+    let mut talk = greeted(&home);
+    let told = talk.result("subscribe", json!({}));
+    let (seq, index_id) = (told["seq"].as_i64(), told["index_id"].clone());
+    assert!(
+        seq.is_some_and(|seq| seq > 0) && index_id.is_string(),
+        "{told}"
+    );
+    assert_eq!(
+        talk.result("subscribe", json!({"since": seq, "index_id": index_id})),
+        told
+    );
+    let other = json!({"since": seq, "index_id": "another"});
+    talk.send(&request(7, "subscribe", other));
+    let next = [talk.next(), talk.next()];
+    let is_missed = |line: &Value| line["params"] == json!({"missed": true});
+    assert!(next.iter().any(is_missed), "{next:?}");
+    assert!(talk.end().1.success());
+}
+
 #[test]
 fn changes_are_told_as_they_are_committed() {
     let home = home();

@@ -106,7 +106,8 @@ impl Index {
     /// let (list, position) =
     ///     index.ask(|s| Ok((s.list(&ListScope::default())?, s.feed_position()?)))?;
     /// let mut copy = list.sessions;
-    /// for event in Index::subscribe(&config, Some(&position))? {
+    /// let mut feed = Index::subscribe(&config, Some(&position))?;
+    /// while let Some(event) = feed.next() {
     ///     match event? {
     ///         FeedEvent::Changes(changes) => {
     ///             copy.retain(|row| changes.iter().all(|change| change.session != row.number));
@@ -114,6 +115,7 @@ impl Index {
     ///         }
     ///         _ => break, // All sessions are to be listed again.
     ///     }
+    ///     // Who goes on another time stores `feed.position()`.
     /// }
     /// # Ok(()) }
     /// ```

@@ -33,6 +33,7 @@ pub enum ChangeKind {
 ///
 /// The default is of no index: who reads on from there is told to read all sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FeedPosition {
     /// Of which filling of the index, as `index_id` of the view `freshness`: after a rebuild it is
     /// another one, and the numbers start again.

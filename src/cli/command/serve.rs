@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sessionary::Config;
-use sessionary::model::{Cancel, SCHEMA_VERSION};
+use sessionary::model::{Cancel, FeedPosition, SCHEMA_VERSION};
 
 use self::answerer::{Answerer, Asker};
 use self::changes::{Changes, Stopped};
@@ -136,6 +136,14 @@ const DONE: Done = Done {
     schema_version: SCHEMA_VERSION,
 };
 
+/// From where changes are told.
+#[derive(Serialize, JsonSchema)]
+struct Subscribed {
+    schema_version: u32,
+    #[serde(flatten)]
+    from: FeedPosition,
+}
+
 struct Serve {
     confined: Confinement,
     /// A model of what each answerer asks by: it cannot be shared by threads.
@@ -185,11 +193,14 @@ impl Service for Serve {
                 answerer.freshness()?
             }
             "subscribe" => {
-                let params::Subscribe { since } = read(params)?;
+                let asked: params::Subscribe = read(params)?;
                 // There is a feed as soon as there is an index.
                 answerer.made()?;
-                self.changes.start(since, client.output)?;
-                serde_json::to_string(&DONE)?
+                let from = self.changes.start(asked, client.output)?;
+                serde_json::to_string(&Subscribed {
+                    schema_version: SCHEMA_VERSION,
+                    from,
+                })?
             }
             _ => {
                 let params::Nothing {} = read(params)?;

@@ -71,6 +71,10 @@ impl Snapshot<'_> {
         scope: &SearchScope,
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
+        let scope = &SearchScope {
+            as_typed: false,
+            ..scope.clone()
+        };
         let zone = scope.zone.as_ref().unwrap_or(&self.config().zone);
         let asked = format!("{:?} {:?}", query.alternatives, query.words);
         let question = cursor::question(&asked, scope, zone);

@@ -11,6 +11,7 @@ use sessionary::index::{Feed, FeedEvent};
 use sessionary::model::{Cancel, FeedPosition, SessionChange};
 use sessionary::{Config, Error, Index, with_causes};
 
+use super::params;
 use crate::failure::Failure;
 use crate::rpc::OutputQueue;
 
@@ -63,17 +64,20 @@ impl Changes {
         }
     }
 
-    /// Begins to tell them, in the place of an earlier beginning.
-    pub fn start(&self, since: Option<i64>, output: &OutputQueue) -> Result<(), Failure> {
+    /// Begins to tell them, in the place of an earlier beginning: those behind the position that is
+    /// given back.
+    pub fn start(
+        &self,
+        asked: params::Subscribe,
+        output: &OutputQueue,
+    ) -> Result<FeedPosition, Failure> {
         let mut feed = Index::subscribe(&self.config, None)?;
-        if let Some(seq) = since {
-            // A number is one of the index that is there now.
-            let since = FeedPosition {
-                seq,
-                ..feed.position()
-            };
+        if let Some(seq) = asked.since {
+            let index_id = asked.index_id.unwrap_or_else(|| feed.position().index_id);
+            let since = FeedPosition { index_id, seq };
             feed = Index::subscribe(&self.config, Some(&since))?;
         }
+        let position = feed.position();
         let (cancel, output) = (Cancel::default(), output.clone());
         if let Some(before) = self.lock().replace(cancel.clone()) {
             before.cancel();
@@ -90,7 +94,7 @@ impl Changes {
         Builder::new()
             .name("serve-changes".to_owned())
             .spawn(tell)?;
-        Ok(())
+        Ok(position)
     }
 
     /// Tells no more of them.

@@ -180,6 +180,9 @@ pub struct Nothing {}
 pub struct Subscribe {
     /// Behind this number of the feed; absent: only what comes.
     pub since: Option<i64>,
+    /// The index that the number is of, as the answer to an earlier `subscribe` said; absent: the
+    /// one that is there now.
+    pub index_id: Option<String>,
 }
 
 /// Which request is called off.

@@ -5,7 +5,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 use sessionary::model::{Listing, SearchAnswer, Status, Transcript, Tree};
 
-use super::{Done, PROTOCOL, Welcome, changes, params};
+use super::{Done, PROTOCOL, Subscribed, Welcome, changes, params};
 use crate::command::resume;
 use crate::failure::Failure;
 
@@ -38,7 +38,7 @@ pub fn printed() -> Result<String, Failure> {
         "tree": method::<params::Tree, Paged<Tree>>(to, from),
         "resume": method::<params::Resume, resume::Answer<'_>>(to, from),
         "freshness": method::<params::Nothing, Status>(to, from),
-        "subscribe": method::<params::Subscribe, Done>(to, from),
+        "subscribe": method::<params::Subscribe, Subscribed>(to, from),
         "unsubscribe": method::<params::Nothing, Done>(to, from),
     });
     let (cancel, change) = (
