@@ -27,6 +27,9 @@ pub(super) struct RenamedSessions {
 
 /// Bytes of a path beyond which it is none.
 const LONGEST_PATH: usize = 4096;
+/// The last part of the path by which a session names its parent, as it is indexed.
+const PARENT_FILE: &str = "CASE WHEN length(parent_session) <= 4096
+        THEN substr(parent_session, 1 + length(rtrim(parent_session, replace(replace(parent_session, '/', ''), '\\', '')))) END";
 /// Folders of a path that may be those below a root, at most.
 const DEEPEST: usize = 16;
 
@@ -103,17 +106,12 @@ impl Catalogue {
                 children.insert(child?);
             }
         }
-        if !files.is_empty() {
-            let sql =
-                "SELECT session, parent_session FROM _sessions WHERE parent_session IS NOT NULL
-                AND (instr(parent_session, '/') OR instr(parent_session, '\\'))";
-            let mut by_file = c.prepare_cached(sql)?;
-            let mut rows = by_file.query([])?;
-            while let Some(row) = rows.next()? {
-                let parent = row.get_ref(1)?.as_str()?;
-                if files.contains(file_name(parent)) {
-                    children.insert(row.get(0)?);
-                }
+        let mut by_file = c.prepare_cached(&format!(
+            "SELECT session FROM _sessions WHERE parent_session IS NOT NULL AND {PARENT_FILE} = ?1"
+        ))?;
+        for file in files {
+            for child in by_file.query_map([file], |r| r.get(0))? {
+                children.insert(child?);
             }
         }
         let mut keep = c.prepare_cached(
@@ -251,7 +249,8 @@ impl Catalogue {
                 return placed.query_row(bound, |r| r.get(0)).optional();
             }
         };
-        let sql = "SELECT session FROM _sessions
+        // Without the name SQLite may walk through all places of the root.
+        let sql = "SELECT session FROM _sessions INDEXED BY _sessions_id
             WHERE root = ?1 AND id = ?2 AND place >= ?3 AND place < ?4
                 AND (?5 IS NULL OR (gone_ms IS NULL) = ?5)
                 AND (?6 IS NULL OR session <> ?7 AND (place = ?6 OR substr(place, -1 - length(?6)) = '/' || ?6))

@@ -198,16 +198,26 @@ fn nobody_typed_what_a_subagent_was_asked() {
 fn skills_and_files_are_no_prose_of_their_person() {
     let skill = "<skill name=\"pdf\" location=\"/k/SKILL.md\">\nUse qpdf.\n</skill>";
     let file = "<file name=\"/w/notes.md\">\n# Notes\n</file>";
+    let (two, picture) = (format!("{file}\n{file}"), "<file name=\"/w/a.png\"></file>");
+    let tags = "<file name=\"/x/p.xml\">\n<file>a</file> b <c/>\nd\n</file>";
     for (text, prose, output) in [
         (
             format!("{skill}\n\nmerge the invoices"),
             &["merge the invoices"][..],
             &[skill][..],
         ),
+        (format!("{two}\nsum these up"), &["sum these up"], &[&two]),
         (
-            format!("{file}\n{file}\nsum these up"),
-            &["sum these up"],
-            &[file, file],
+            format!("{picture}\n{picture}\nwhat is this"),
+            &["what is this"],
+            &[picture, picture],
+        ),
+        // A file may hold such tags, and a person write them in a sentence.
+        (format!("{tags}\nmend it"), &["mend it"], &[tags]),
+        (
+            format!("my manifest: {file} is odd"),
+            &["my manifest: <file name=\"/w/notes.md\">\n# Notes\n</file> is odd"],
+            &[],
         ),
         (skill.to_owned(), &[], &[skill]),
         // What a person pastes, and tags that do not end.

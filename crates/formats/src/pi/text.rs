@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::injected::injected_blocks;
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::Passage;
 use crate::pieces::Pieces;
@@ -219,28 +218,45 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
     Some(())
 }
 
-/// What begins a block that pi puts before what was typed: the whole text of a skill (`/skill:NAME
-/// words`, 0.73.1 to 0.87.1) or of a file (`pi @file words`, 0.13.2 to 0.87.1). Other tags are a
-/// person's own.
-const PUT_BEFORE: [&str; 2] = ["<skill name=", "<file name="];
+/// What pi puts before what was typed: the whole text of a skill (`/skill:NAME words`, 0.73.1 to
+/// 0.87.1) or of a file (`pi @file words`, 0.13.2 to 0.87.1), each between tags of this name. Other
+/// tags are a person's own, and so are these anywhere else.
+const PUT_BEFORE: [&str; 2] = ["skill", "file"];
 
 /// What a person typed is prose, what pi put before it output.
 fn typed(pieces: &mut Pieces, raw: &Raw<'_>) {
     let text = raw.text();
-    let has_blocks = |text: &&str| PUT_BEFORE.iter().any(|tag| text.contains(tag));
-    let Some(text) = text.as_deref().filter(has_blocks) else {
+    let Some((mut put, mut rest)) = text.as_deref().and_then(put_before) else {
         return pieces.prose(raw);
     };
-    let mut at = 0;
-    for block in injected_blocks(text) {
-        let put = &text[block.clone()];
-        if PUT_BEFORE.iter().any(|tag| put.starts_with(tag)) {
-            pieces.prose_text(text[at..block.start].trim());
-            pieces.output_text(put);
-            at = block.end;
+    loop {
+        pieces.output_text(put.trim());
+        match put_before(rest) {
+            Some(next) => (put, rest) = next,
+            None => return pieces.prose_text(rest.trim()),
         }
     }
-    pieces.prose_text(text[at..].trim());
+}
+
+/// What pi put at the beginning of a text, and what follows it. What is put may hold such tags
+/// itself: it ends with the last closing one on a line of its own, and where there is none (of a
+/// picture), with the first.
+fn put_before(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let tag = text.strip_prefix('<')?;
+    let is_begun = |name: &&str| {
+        tag.strip_prefix(*name)
+            .is_some_and(|tag| tag.starts_with(" name="))
+    };
+    let close = format!("</{}>", PUT_BEFORE.into_iter().find(is_begun)?);
+    let is_line = |end: &usize| {
+        text[..end - close.len()].ends_with('\n')
+            && (text[*end..].is_empty() || text[*end..].starts_with(['\n', '\r']))
+    };
+    let mut ends = text.match_indices(&close).map(|(at, _)| at + close.len());
+    let first = ends.next()?;
+    let of_lines = std::iter::once(first).chain(ends).filter(is_line);
+    Some(text.split_at(of_lines.last().unwrap_or(first)))
 }
 
 /// Plain text, or blocks; the text of blocks goes where `class` puts it, tool calls to the output.
