@@ -10,12 +10,13 @@ const CONTEXT: (&str, &str) = (
 /// How messages begin that nobody typed: of tasks that are due, of a session's start, and of the
 /// heartbeat, every half an hour, which says other things where a command has ended (2026.1.24,
 /// `heartbeat-runner`) or a reminder is due (public transcripts since February 2026).
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "[cron:",
     "A new session was started via /new or /reset",
     "Read HEARTBEAT.md if it exists",
     "An async command you ran earlier has completed. The result is shown in the system messages",
-    "A scheduled reminder has been triggered. The reminder ",
+    "A scheduled reminder has been triggered. The reminder content is:",
+    "A scheduled reminder has been triggered. The reminder message is shown in the system messages",
     "A scheduled cron event was triggered, but no event content was found.",
 ];
 
@@ -29,6 +30,9 @@ const THREADS: [&str; 2] = [
     "[Thread starter - for context]\n",
     "[Thread history - for context]\n",
 ];
+
+/// What is said of those who speak in the history of a thread.
+const IN_HISTORY: [&str; 2] = [" (user)", " (assistant)"];
 
 /// Paragraphs of a thread that are looked at for its end.
 const LONGEST_THREAD: usize = 4096;
@@ -91,6 +95,9 @@ const CHANNELS: [&str; 13] = [
     "Zalo Personal",
     "BlueBubbles",
 ];
+
+/// How the time in the line of a sender may begin.
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// How the line begins that says which of a channel's messages it is.
 const MESSAGE_ID: &str = "[message_id:";
@@ -155,11 +162,16 @@ impl Message {
     /// in any order.
     fn without_news<'t>(&mut self, text: &'t str) -> &'t str {
         let mut rest = text;
+        // Each mark of a thread is written once at most, and looking for its end takes long.
+        let mut threads = THREADS.len();
         while let Some(end) = events(rest)
             .or_else(|| history(rest))
             .or_else(|| media(rest))
             .or_else(|| rest.starts_with(NOTE).then_some(NOTE.len()))
-            .or_else(|| thread(rest))
+            .or_else(|| {
+                threads = threads.checked_sub(1)?;
+                thread(rest)
+            })
         {
             self.put_in.push(rest[..end].trim_end().to_owned());
             rest = rest[end..].trim_start();
@@ -245,7 +257,9 @@ fn events(text: &str) -> Option<usize> {
         said.is_some_and(|(time, _)| is_dated(time))
     };
     if !block.lines().filter_map(event).any(is_dated) {
-        return is_summary(block).then_some(block.len());
+        // Such a block stands before a message: one that is all was typed.
+        let is_before = !text[block.len()..].trim().is_empty();
+        return (is_before && is_summary(block)).then_some(block.len());
     }
     let follows = |at: &usize| is_behind_events(&text[*at..]);
     let marks_one = text.starts_with(EVENTS[0]);
@@ -256,7 +270,9 @@ fn events(text: &str) -> Option<usize> {
 /// Whether a block says how the channels of a new session are (2026.1.24, `buildChannelSummary`).
 fn is_summary(block: &str) -> bool {
     let is_state = |said: &str| {
-        let state = said.split_once(": ").map(|(_, state)| state);
+        let state = said.split_once(": ");
+        let state = state.filter(|(name, _)| CHANNELS.contains(name));
+        let state = state.map(|(_, state)| state);
         let behind = CHANNEL_STATES
             .iter()
             .find_map(|begin| state?.strip_prefix(begin));
@@ -271,9 +287,31 @@ fn is_summary(block: &str) -> bool {
 fn is_behind_events(text: &str) -> bool {
     let is_sent = |sent: &str| is_channels(sent) && is_dated(sent);
     let begins = |begin: &&str| text.starts_with(begin);
-    let marks = [NOTE, HISTORY.0, MEDIA[0]];
+    let marks = [NOTE, HISTORY.0];
     let is_marked = marks.iter().chain(&OWN).chain(&THREADS).any(begins);
-    is_marked || untrusted(text).is_some() || sender(text).is_some_and(is_sent)
+    let line = text.lines().next().unwrap_or_default();
+    is_marked
+        || is_whole_media(line)
+        || untrusted(text).is_some()
+        || sender(text).is_some_and(is_sent)
+}
+
+/// Whether a line says where what was sent lies and of what type it is, or how many files it is:
+/// `[media attached: /w/x.jpg (image/jpeg) | /w/x.jpg]`.
+fn is_whole_media(line: &str) -> bool {
+    let inside = line
+        .strip_prefix(MEDIA[0])
+        .and_then(|line| line.strip_suffix(']'));
+    let is_type = |behind: &str| {
+        let inside = behind.split_once(')').map(|(inside, _)| inside);
+        inside.is_some_and(|inside| inside.contains('/'))
+    };
+    inside.is_some_and(|inside| {
+        let count = inside.strip_prefix(": ");
+        let count = count.and_then(|inside| inside.strip_suffix(" files"));
+        let is_count = count.is_some_and(|count| count.parse::<u32>().is_ok());
+        is_count || inside.split(" (").skip(1).any(is_type)
+    })
 }
 
 /// What stands in a line of something that happened, behind its mark.
@@ -288,21 +326,30 @@ fn history(text: &str) -> Option<usize> {
     Some(HISTORY.0.len() + end)
 }
 
-/// Where a thread ends: before what happened, metadata or the sender of the message behind it, else
-/// with its first paragraph. What was said in it has senders, too.
+/// Where a thread ends: before what happened, metadata or the sender of the message behind it,
+/// whichever comes first, else with its first paragraph. What was said in a history has senders,
+/// too, who are called the user or the assistant.
 fn thread(text: &str) -> Option<usize> {
     let which = THREADS.iter().position(|begin| text.starts_with(begin))?;
-    let behind: Vec<usize> = paragraphs(text).take(LONGEST_THREAD).collect();
-    let is_behind = |at: &&usize| {
-        let rest = &text[**at..];
-        events(rest).is_some() || untrusted(rest).is_some()
+    let is_in_history =
+        |sent: &str| which == 1 && IN_HISTORY.iter().any(|role| sent.contains(role));
+    let is_sent = |sent: &str| is_senders(sent) && !is_in_history(sent);
+    let is_behind = |at: &usize| {
+        let rest = &text[*at..];
+        events(rest).is_some() || untrusted(rest).is_some() || sender(rest).is_some_and(is_sent)
     };
-    let has_sender = |at: &&usize| sender(&text[**at..]).is_some();
-    let end = behind.iter().find(is_behind).or_else(|| match which {
-        0 => behind.iter().find(has_sender),
-        _ => behind.iter().rev().find(has_sender),
-    });
-    end.or(behind.first()).copied().or(Some(text.len()))
+    let end = paragraphs(text).take(LONGEST_THREAD).find(is_behind);
+    end.or_else(|| paragraphs(text).next()).or(Some(text.len()))
+}
+
+/// Whether it is who sent a message and when: `Slack Ada 2026-01-20 10:02 UTC`, or
+/// `Fri 2026-04-10 11:02 GMT+1`.
+fn is_senders(sent: &str) -> bool {
+    let is_weekday = || {
+        let day = sent.split_once(' ').map(|(day, _)| day);
+        day.is_some_and(|day| WEEKDAYS.contains(&day))
+    };
+    is_dated(sent) && (is_channels(sent) || is_weekday())
 }
 
 /// Where the paragraphs behind the first one begin.
