@@ -15,6 +15,7 @@ const SHELL: &str = "run_shell_command";
 /// How what a hook adds to the answer of a tool begins, behind all of it (0.61.0,
 /// `coreToolHookTriggers`).
 const HOOKS: &str = "\n\n<hook_context>";
+const HOOKS_END: &str = "</hook_context>";
 
 /// How the lines begin that may stand behind the exit code of a command.
 const BEHIND_CODE: [&str; 4] = [
@@ -138,7 +139,10 @@ fn user(said: Said, is_subagent: bool, facts: &mut Facts) {
         Said::Answer => ("toolResult", None),
         Said::Context | Said::Summary | Said::Ended => ("injected", None),
         Said::PutIn(text) => ("injected", Some(text).filter(|_| is_subagent)),
-        Said::Command { command: text, .. } | Said::Hint(text) | Said::Typed(text) => {
+        Said::Command { command: text, .. }
+        | Said::Hint(text)
+        | Said::Typed(text)
+        | Said::Merged(text) => {
             let role = if is_subagent { "injected" } else { "user" };
             (role, Some(text))
         }
@@ -157,9 +161,10 @@ fn has_failed(tool: &Raw<'_>, response: &Raw<'_>) -> Option<bool> {
     let response = response.parse::<Loose<ShellResponse<'_>>>()?;
     let output = response.object().and_then(|said| said.output.text());
     let output = output.unwrap_or_default();
-    let output = output
-        .rsplit_once(HOOKS)
-        .map_or(&*output, |(before, _)| before);
+    // What a hook adds ends with the answer: the command itself may say such a mark.
+    let hooked = output.trim_end().strip_suffix(HOOKS_END);
+    let before = hooked.and_then(|output| output.rsplit_once(HOOKS));
+    let output = before.map_or(&*output, |(before, _)| before);
     let is_behind = |line: &&str| BEHIND_CODE.iter().any(|begin| line.starts_with(begin));
     let last = output
         .trim_end()

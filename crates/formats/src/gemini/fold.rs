@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{cut, place, said, text};
-use crate::model::{Class, Facts, Fold, Header, SessionFacts};
+use crate::model::{Call, Class, Facts, Fold, Header, SessionFacts};
 use crate::parts::parts;
 use crate::{SourceFacts, stable_hash};
 
@@ -26,7 +26,8 @@ pub struct State {
     answers: BTreeMap<String, Option<String>>,
     /// Hashes of what was said so far.
     said: BTreeSet<u64>,
-    /// Messages that the last line sets and that stood nowhere before it.
+    /// Messages that the last line sets and that stood nowhere before it, or that it is itself
+    /// where the program writes what it remembers once more.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     set_anew: BTreeSet<String>,
     /// Hashes of what these say.
@@ -61,6 +62,9 @@ struct Message {
     is_copy: bool,
     /// It counts as a message of the conversation.
     is_counted: bool,
+    /// It only says under another id what was said before it: so do its later versions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_kept: bool,
     /// The tokens of its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<i64>,
@@ -122,6 +126,17 @@ impl State {
         id
     }
 
+    /// Whether a message that a line sets anew is the only one on the branch from there on that has
+    /// what tools gave back: what is kept of the answers that called them has the calls alone.
+    fn is_only_here(&self, id: &str, facts: &Facts) -> bool {
+        let is_in_line = |call: &Call| {
+            let of = call.call_id.as_ref().and_then(|id| self.answers.get(id));
+            let of = of.and_then(Option::as_ref);
+            of.is_some_and(|of| self.set_anew.contains(of))
+        };
+        self.set_anew.contains(id) && !facts.calls.iter().any(is_in_line)
+    }
+
     /// Notes that the agent forgets a message and all behind it; all, if it does not know it.
     fn rewind(&mut self, id: &str) {
         let message = self.messages.get(id);
@@ -166,10 +181,15 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let is_last = facts.parent == last;
     let message = state.place(&id, last);
     let was_told = message.is_told;
+    if !was_told && is_synthetic(record) {
+        state.set_anew.insert(id.clone());
+    }
+    let is_only_here = state.is_only_here(&id, facts);
     relate_calls(state, &id, facts);
     relate_said(state, &id, record, facts);
     relate_message(state.place(&id, None), record, facts);
-    let is_copy = facts.role.as_deref() == Some("toolResult") && !facts.repeats.is_empty();
+    let is_answer = facts.role.as_deref() == Some("toolResult");
+    let is_copy = is_answer && !facts.repeats.is_empty() && !is_only_here;
     facts.is_beside = is_copy;
     if is_copy {
         let message = state.place(&id, None);
@@ -190,6 +210,16 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
 fn is_subagents(record: &[u8]) -> bool {
     let kind = super::line::read(record, |line| line.session_kind.owned());
     kind.as_deref() == Some("subagent")
+}
+
+/// Whether an answer is written by the program itself: so it writes all that it remembers once more
+/// where it masks or cuts off results of tools (0.61.0, `recordSyntheticMessage`).
+fn is_synthetic(record: &[u8]) -> bool {
+    let is_synthetic = super::line::read(record, |line| {
+        let is_list = line.content.0.is_some_and(|raw| raw.starts_with('['));
+        Some(line.kind.as_str() == Some("gemini") && line.model.as_str().is_none() && is_list)
+    });
+    is_synthetic == Some(true)
 }
 
 /// Of what a hook says, which has the prompt before it beside it once more, leaves out the prompt.
@@ -231,16 +261,20 @@ fn relate_message(message: &mut Message, record: &[u8], facts: &mut Facts) {
 fn relate_said(state: &mut State, message: &str, record: &[u8], facts: &mut Facts) {
     let said = words(record);
     if !state.set_anew.contains(message) {
+        facts.is_message &= !state.place(message, None).is_kept;
         state.said.extend(said);
         return;
     }
-    let is_kept = match said {
-        Some(said) => state.said.contains(&said),
-        None => facts.repeats.contains(&Class::Output),
+    let is_known = |said: &u64| state.said.contains(said);
+    let is_kept = match &*said {
+        [] => facts.repeats.contains(&Class::Output),
+        // Messages that follow each other may be kept as one.
+        [each @ .., all] => is_known(all) || !each.is_empty() && each.iter().all(is_known),
     };
     if is_kept {
+        state.place(message, None).is_kept = true;
         facts.is_message = false;
-        facts.repeats.extend(said.map(|_| Class::Prose));
+        facts.repeats.extend(said.first().map(|_| Class::Prose));
     }
     state.said_anew.extend(said);
 }
@@ -256,9 +290,13 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
         facts.role.as_deref(),
         Some("toolResult" | "user" | "injected")
     );
+    // A later version of a message that was kept of the conversation.
+    let is_keepers = !state.set_anew.contains(message) && state.place(message, None).is_kept;
     facts
         .calls
         .retain(|call| match (&call.call_id, call.is_result) {
+            (Some(id), false) if is_keepers && state.calls.contains_key(id) => false,
+            (Some(id), true) if is_keepers && state.answers.contains_key(id) => false,
             // One that was kept of the conversation.
             (Some(id), false) if is_kept(&state.set_anew, message, state.calls.get(id)) => false,
             (Some(id), false) => {
@@ -288,18 +326,28 @@ fn is_kept(set_anew: &BTreeSet<String>, message: &str, of: Option<&String>) -> b
     set_anew.contains(message) && of.is_some_and(|of| !set_anew.contains(of))
 }
 
-/// A hash of who speaks in a record and what is said to the model, or by it, without thoughts;
-/// `None` where it has no text.
-fn words(record: &[u8]) -> Option<u64> {
+/// Hashes of who speaks in a record and of each text that is said to the model, or by it, without
+/// thoughts, and last of all of them together; none where it has no text.
+fn words(record: &[u8]) -> Vec<u64> {
     super::line::read(record, |line| {
         let content = parts(&line.content)?;
-        let texts = content.iter().filter(|part| part.thought.0 != Some("true"));
-        let text: String = texts.filter_map(|part| part.text.text()).collect();
+        let said = content.iter().filter(|part| part.thought.0 != Some("true"));
+        let texts: Vec<_> = said.filter_map(|part| part.text.text()).collect();
         let who = line.kind.as_str().unwrap_or_default().as_bytes();
-        let text = text.trim();
-        Some((!text.is_empty()).then(|| stable_hash::of([who, text.as_bytes()])))
+        let hash = |text: &str| stable_hash::of([who, text.as_bytes()]);
+        let all = texts.concat();
+        let each = texts.iter().map(|text| text.trim());
+        let all = Some(all.trim()).filter(|all| !all.is_empty());
+        let mut said: Vec<u64> = each
+            .chain(all)
+            .filter(|t| !t.is_empty())
+            .map(hash)
+            .collect();
+        // Of a single text, it and all are the same.
+        said.dedup();
+        Some(said)
     })
-    .flatten()
+    .unwrap_or_default()
 }
 
 /// A hash of all prose of a record; `None` where it has none.

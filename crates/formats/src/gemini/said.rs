@@ -1,6 +1,7 @@
 //! Who says what a user's message holds: Gemini CLI writes as such all that is not the model's.
 
 use super::line::Line;
+use crate::json::Raw;
 use crate::parts::{Part, parts, typed};
 
 /// How the agent begins what it tells the model of the place where it runs. Versions before 2026
@@ -69,6 +70,9 @@ pub(super) enum Said {
     Ended,
     /// What was typed, or what the model above tells a subagent.
     Typed(String),
+    /// The same, behind texts of their own that the program put in: a compression makes one message
+    /// of those that follow each other (0.61.0, `coalesceConsecutiveRoles`).
+    Merged(String),
 }
 
 impl Said {
@@ -86,16 +90,24 @@ impl Said {
             let has_ended = texts().any(|text| has_ended(&text));
             return Some(if has_ended { Said::Ended } else { Said::Answer });
         }
+        if !line.display_content.is_value() && texts().next().is_some_and(|text| is_put_in(&text)) {
+            let told = typed(&Raw(None), &without_put_in(content))?;
+            if !told.is_empty() {
+                return Some(Said::Merged(told));
+            }
+        }
         let typed = typed(&line.display_content, content)?;
         let whole: String = texts().collect();
-        let begins = |begin: &&str| typed.starts_with(begin);
+        // Where a person typed it, it begins with what is shown with it.
+        let is_others = typed.is_empty() || !whole.starts_with(&typed);
         Some(if is_context(&typed) {
             Said::Context
         } else if typed.starts_with(SUMMARY) {
             Said::Summary
-        } else if PUT_IN.iter().any(begins) || has_ended(&typed) {
+        } else if is_put_in(&typed) || has_ended(&typed) {
             Said::PutIn(typed)
-        } else if GO_ON.contains(&&*whole) && typed != whole || whole.starts_with(LOOP) {
+        } else if GO_ON.contains(&&*whole) && typed != whole || whole.starts_with(LOOP) && is_others
+        {
             Said::PutIn(whole)
         } else if let Some((command, output)) = command(&whole) {
             Said::Command {
@@ -135,6 +147,21 @@ pub(super) fn is_own(line: &Line<'_>) -> Option<bool> {
 /// Whether the agent says it in its own name.
 pub(super) fn is_context(said: &str) -> bool {
     CONTEXT.iter().any(|begin| said.starts_with(begin))
+}
+
+/// Whether this is what the program puts in, in its own name or not.
+pub(super) fn is_put_in(said: &str) -> bool {
+    is_context(said) || PUT_IN.iter().any(|begin| said.starts_with(begin))
+}
+
+/// The texts of a message without those that the program put in.
+pub(super) fn without_put_in<'a>(content: &[Part<'a>]) -> Vec<Part<'a>> {
+    let is_typed = |part: &&Part<'_>| part.text.text().is_some_and(|text| !is_put_in(&text));
+    let text = |part: &Part<'a>| Part {
+        text: part.text,
+        ..Part::default()
+    };
+    content.iter().filter(is_typed).map(text).collect()
 }
 
 /// Whether this is what ended in the background.

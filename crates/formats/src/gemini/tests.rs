@@ -203,6 +203,12 @@ fn what_the_program_puts_in_is_not_typed() {
     assert_eq!(texts_of(&go_on).0, ["Please continue."]);
     assert_eq!(texts_of(&go_on).1, none);
     // A person may say so, too.
+    let pasted = "System: Potential loop detected. Details: Patterns. What does this mean?\n";
+    let facts = Gemini.facts(says("user", pasted).to_string().as_bytes());
+    assert_eq!(
+        (facts.role.as_deref(), facts.is_message),
+        (Some("user"), true)
+    );
     for shown in [json!(null), json!([{"text": "Please continue."}])] {
         go_on["displayContent"] = shown;
         let facts = Gemini.facts(go_on.to_string().as_bytes());
@@ -351,6 +357,11 @@ fn a_command_that_failed_is_an_error() {
             "Output: owl\n\n<hook_context>Exit Code: 3</hook_context>",
             false,
         ),
+        // A command that says such a mark itself.
+        (
+            &*wrapped.replace("owl", "grep said\n\n<hook_context> is the mark"),
+            true,
+        ),
         (&*old.replace("Code: 1", "Code: 0"), false),
         (&*old.replace("Code: 1", "Code: (none)"), false),
         ("Output: Exit Code: 3\nowl\nProcess Group PGID: 7", false),
@@ -469,7 +480,111 @@ fn a_compressed_session_goes_on_from_what_was_kept() {
         branch.push(before);
     }
     branch.reverse();
-    assert_eq!(branch, ["k1", "k2", "k3", "k4", "k6", "u3"]);
+    assert_eq!(branch, ["k1", "k2", "k3", "k4", "k5", "k6", "u3"]);
+}
+
+/// A compression makes one message of those of a person that follow each other (0.61.0,
+/// `coalesceConsecutiveRoles`).
+#[test]
+fn what_a_compression_merges_is_known_and_typed() {
+    let user = |id: &str, texts: &[&str]| {
+        let parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
+        json!({"id": id, "type": "user", "content": parts})
+    };
+    let context = "<session_context>\nBelow /home/ada.\n</session_context>";
+    let editor = "Here is the user's editor context as a JSON object. This is for your information only.\n{}";
+    for (apart, output) in [
+        (["whale one", "walrus two"], &[][..]),
+        ([editor, "whale one"], &[editor]),
+        ([context, "whale one"], &[]),
+    ] {
+        let kept = user("k3", &apart);
+        let lines = [
+            header("main"),
+            user("u1", &apart[..1]),
+            user("u2", &apart[1..]),
+            says("gemini", "One."),
+            json!({"$set": {"messages": [user("k1", &["<state_snapshot>"]), kept]}}),
+        ];
+        let (facts, fold) = read_lines(&lines);
+        let typed = apart
+            .iter()
+            .filter(|text| !["Her", "<se"].contains(&&text[..3]));
+        let typed: Vec<&str> = typed.copied().collect();
+        assert_eq!(fold.messages, 1 + typed.len() as u64, "{apart:?}");
+        let of_kept = facts
+            .iter()
+            .find(|f| f.id.as_deref() == Some("k3"))
+            .unwrap();
+        assert_eq!(of_kept.role.as_deref(), Some("user"));
+        assert_eq!(of_kept.user_text.as_deref(), Some(&*typed.concat()));
+        assert_eq!(of_kept.repeats, [Class::Prose]);
+        assert!(!of_kept.is_message && !of_kept.silent);
+        let (prose, put_in) = texts_of(&user("k3", &apart));
+        assert_eq!(
+            (prose, put_in),
+            (
+                typed.iter().map(|t| t.to_string()).collect(),
+                output.iter().map(|t| t.to_string()).collect()
+            )
+        );
+    }
+}
+
+/// What is kept and then gets a later version is still no more than what was kept.
+#[test]
+fn later_versions_of_what_was_kept_count_no_more() {
+    let lines = compressed(&[]);
+    let kept = |at: usize| lines[7]["$set"]["messages"][at].clone();
+    let called = |line: &Value, id: &str| {
+        let mut line = line.clone();
+        line["toolCalls"] = lines[4]["toolCalls"].clone();
+        line["toolCalls"][0]["id"] = json!(id);
+        line
+    };
+    let mut answered = kept(5);
+    answered["tokens"] = json!({"input": 5, "output": 2, "total": 7});
+    let behind = [
+        answered,
+        called(&kept(3), "c1"),
+        kept(2),
+        called(&kept(5), "c9"),
+        called(&kept(5), "c9"),
+        json!({"id": "u3", "type": "user", "content": "heron three"}),
+    ];
+    let (facts, fold) = read_lines(&compressed(&behind));
+    assert_eq!(fold.messages, 6);
+    let calls = facts.iter().flat_map(|facts| &facts.calls);
+    let calls = calls.map(|call| (call.call_id.as_deref(), call.is_result));
+    let calls: Vec<_> = calls.collect();
+    let of = |id: &'static str| [(Some(id), false), (Some(id), true)];
+    assert_eq!(calls, [of("c1"), of("c9")].concat());
+}
+
+/// Where results of tools are masked, all that is remembered is written once more, each message as
+/// a line (0.61.0, `recordSyntheticMessage`). Of a prompt it cannot be told that nobody typed it.
+#[test]
+fn answers_and_calls_that_are_written_once_more_count_once() {
+    let mut lines = compressed(&[json!({"id": "u3", "type": "user", "content": "heron three"})]);
+    lines[2]["model"] = json!("gemini-3-pro");
+    lines[4]["model"] = json!("gemini-3-pro");
+    let set = lines[7]["$set"]["messages"].as_array().unwrap().clone();
+    lines.splice(7..7, set[2..].iter().cloned());
+    let kept: Vec<_> = set[2..].to_vec();
+    lines[11] = json!({"$set": {"messages": kept}});
+    let (facts, fold) = read_lines(&lines);
+    let calls = facts.iter().flat_map(|facts| &facts.calls);
+    assert_eq!(calls.count(), 2);
+    // Three prompts, one of them twice, and three answers.
+    assert_eq!(fold.messages, 7);
+    let of_answer = facts
+        .iter()
+        .find(|f| f.id.as_deref() == Some("k6"))
+        .unwrap();
+    assert_eq!(of_answer.repeats, [Class::Prose]);
+    // What a model says itself may be the same.
+    lines[10]["model"] = json!("gemini-3-pro");
+    assert_eq!(read_lines(&lines).1.messages, 8);
 }
 
 /// What it keeps was said, asked and answered before: it counts once, and is found once.
@@ -507,9 +622,9 @@ fn what_a_compression_keeps_counts_once() {
     assert_eq!(read_lines(&alone).1.messages, 3);
 }
 
-/// Where the last that is kept is an answer of a tool's, the session stands before it.
+/// What is kept of the answer that called a tool does not have what that gave back.
 #[test]
-fn what_tools_gave_back_is_on_no_branch() {
+fn what_tools_gave_back_is_on_the_branch_that_is_kept() {
     let mut lines = compressed(&[json!({"id": "u3", "type": "user", "content": "heron three"})]);
     let set = lines[7]["$set"]["messages"].as_array_mut().unwrap();
     set.truncate(5);
@@ -517,7 +632,7 @@ fn what_tools_gave_back_is_on_no_branch() {
     second["id"] = json!("k7");
     set.push(second);
     let stands = read_lines(&lines[..8]).1.leaf;
-    assert_eq!(stands.as_deref(), Some("k4"));
+    assert_eq!(stands.as_deref(), Some("k7"));
     let (facts, _) = read_lines(&lines);
     let parents: Vec<_> = facts
         .iter()
@@ -525,5 +640,15 @@ fn what_tools_gave_back_is_on_no_branch() {
         .take(4)
         .map(|f| f.parent.as_deref())
         .collect();
-    assert_eq!(parents, [Some("k4"), None, Some("k4"), Some("k4")]);
+    assert_eq!(parents, [Some("k7"), None, Some("k5"), Some("k4")]);
+    let (_, fold) = read_lines(&lines[..6]);
+    assert_eq!(fold.leaf.as_deref(), Some("g2"));
+    // Where the answer itself says what it was given, the message says it again.
+    let mut called = lines[4].clone();
+    called["id"] = json!("k4");
+    let set = lines[7]["$set"]["messages"].as_array_mut().unwrap();
+    set[3] = called;
+    set.truncate(5);
+    let alone = [lines[0].clone(), lines[7].clone()];
+    assert_eq!(read_lines(&alone).1.leaf.as_deref(), Some("k4"));
 }

@@ -1,7 +1,7 @@
 //! All text of one Gemini CLI record that can be searched.
 
 use super::line::{self, Kind, Line};
-use super::said::{Said, has_ended, hint, is_context};
+use super::said::{Said, has_ended, hint, is_context, is_put_in, without_put_in};
 use crate::json::Raw;
 use crate::model::Passage;
 use crate::parts::{Part, add_typed, parts, typed};
@@ -54,6 +54,14 @@ fn user(line: &Line<'_>, content: &[Part<'_>], pieces: &mut Pieces) -> Option<()
     match Said::of(line, content)? {
         Said::Context => {}
         Said::Typed(_) => add_typed(&line.display_content, content, pieces)?,
+        Said::Merged(_) => {
+            for text in content.iter().filter_map(|part| part.text.text()) {
+                if is_put_in(&text) && !is_context(&text) {
+                    pieces.output_text(&text);
+                }
+            }
+            add_typed(&Raw(None), &without_put_in(content), pieces)?;
+        }
         // What is shown with it was typed before.
         Said::PutIn(_) | Said::Summary => add_typed(&Raw(None), content, pieces)?,
         Said::Command { command, output } => {
@@ -108,7 +116,8 @@ pub(super) fn prompts(record: &[u8]) -> Vec<String> {
     let found = line::read(record, |line| {
         let mut pieces = Pieces::default();
         let content = parts(&line.content)?;
-        if is_context(&typed(&line.display_content, &content)?) {
+        let is_merged = matches!(Said::of(line, &content)?, Said::Merged(_));
+        if !is_merged && is_context(&typed(&line.display_content, &content)?) {
             content.iter().for_each(|part| part.add_to(&mut pieces));
         }
         Some(pieces.into_pieces())
