@@ -114,6 +114,16 @@ pub const OURS: &[Rule] = &[
         ],
         found_in: has_lone_carriage_return,
     },
+    // From 0.12.7 to 0.30.2 pi wrote a fork's parent as `branchedFrom`, which its own list does not
+    // read: `list --as pi` leaves it out, ours names the parent.
+    Rule {
+        name: "branchedFrom",
+        effects: &[Effect::Field("parentSessionPath")],
+        found_in: |file| {
+            let mut values = file.values();
+            values.any(|value| value["type"] == "session" && value["branchedFrom"].is_string())
+        },
+    },
 ];
 
 fn is_falsy(value: &Value) -> bool {
