@@ -187,7 +187,7 @@ fn a_file_stays_its_owners() {
         let refused = session.append_session_info("x").expect_err("another user");
         let backups = place.setup.backups.as_deref().expect("a folder");
         let left = fs::read_dir(backups).expect("the folder").count();
-        println!("{left} copies: {refused}");
+        println!("{left} copies: {}", sessionary::with_causes(&refused));
         return;
     }
     let place = Place::new();
