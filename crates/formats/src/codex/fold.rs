@@ -113,16 +113,24 @@ impl State {
         injected.is_some() && injected == facts.user_text.as_deref().map(known_by)
     }
 
-    /// Whether an event says once more what was typed behind the last `/review`: as what was sent
-    /// to the model that reviews.
-    fn repeats_review(&mut self, facts: &Facts) -> bool {
+    /// Whether a line says once more what was typed behind the last `/review`: as what was sent to
+    /// the model that reviews, or as the item of an event. Such a line is silent.
+    fn repeats_review(&mut self, facts: &mut Facts) -> bool {
         let said = facts.user_text.as_deref().map(known_by);
+        let is_it = said.is_some() && said == self.review;
         match facts.kind.as_str() {
-            "entered_review_mode" | "item_completed" if !facts.silent => self.review = said,
-            "exited_review_mode" | "task_complete" | "turn_complete" => self.review = None,
-            _ => return facts.silent && said.is_some() && said == self.review,
+            "entered_review_mode" | "item_completed" if !facts.silent && is_it => {
+                facts.silent = true;
+            }
+            "entered_review_mode" => self.review = said,
+            "item_completed" if !facts.silent && said.is_some() => self.review = said,
+            "exited_review_mode" | "task_complete" | "turn_complete" | "turn_aborted" => {
+                self.review = None;
+            }
+            "message" if is_it && facts.role.as_deref() == Some("user") => facts.silent = true,
+            _ => {}
         }
-        false
+        facts.silent && is_it
     }
 
     /// Whether a line is of the thread that started this one, or from which it was forked, with the

@@ -458,10 +458,34 @@ fn what_was_typed_behind_review_is_found_once() {
         assert_eq!(rollout.session.message_count, 0);
         assert_eq!(rollout.session.hidden.as_deref(), Some("no message"));
     }
-    // In a later turn the same may be typed.
-    let begins = json!({"type": "entered_review_mode", "target": custom});
-    let ends = event(&json!({"type": "exited_review_mode"}));
-    let again = sent("Mind the anchor");
-    let rollout = read(&[header(&json!({})), event(&begins), ends, again]);
-    assert_eq!(roles(&rollout), ["user", "user"]);
+    // In a later turn the same may be typed, also behind a review that was interrupted.
+    let begins = event(&json!({"type": "entered_review_mode", "target": custom}));
+    for ends in ["exited_review_mode", "turn_aborted"] {
+        let ends = event(&json!({"type": ends}));
+        let again = sent("Mind the anchor");
+        let rollout = read(&[header(&json!({})), begins.clone(), ends, again]);
+        let typed = roles(&rollout).into_iter().filter(|role| *role == "user");
+        assert_eq!(typed.count(), 2);
+    }
+}
+
+/// Made up: an item beside the event, and what was sent as an item of the context.
+#[test]
+fn what_was_typed_behind_review_is_found_once_where_items_say_it_too() {
+    let custom = json!({"type": "custom", "instructions": "Mind the anchor"});
+    let old = event(&json!({"type": "entered_review_mode", "target": custom}));
+    let entered = json!({"type": "EnteredReviewMode", "id": "i1", "target": custom});
+    let new = event(&json!({"type": "item_completed", "item": entered}));
+    let typed = item("user", "Mind the anchor");
+    for begins in [
+        vec![old.clone(), new.clone()],
+        vec![new.clone(), old.clone()],
+        vec![old.clone(), typed.clone(), sent("Mind the anchor")],
+        vec![new, typed, sent("Mind the anchor")],
+    ] {
+        let answer = item("assistant", "It holds.");
+        let rollout = read(&[&[header(&json!({}))][..], &begins, &[answer]].concat());
+        assert_eq!(roles(&rollout), ["user", "assistant"]);
+        assert_eq!(rollout.session.message_count, 2);
+    }
 }
