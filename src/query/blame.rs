@@ -4,6 +4,7 @@
 mod calls;
 mod commands;
 mod commit;
+mod committing;
 mod moves;
 mod names;
 mod prompts;

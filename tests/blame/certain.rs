@@ -352,6 +352,33 @@ fn who_looked_at_a_commit_did_not_make_it() {
 }
 
 #[test]
+fn who_was_shown_an_earlier_commit_did_not_make_it() {
+    let home = Sandbox::new();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    let made = committed(&home, "a.txt", "By hand alone, a line.\n").expect("a commit");
+    let shown = format!("{} What changed\n", &made[..7]);
+    let parent = format!("abc1234 Next\n{}\n", &made[..7]);
+    let show = "git commit -q -m x && git log -1 --oneline";
+    let tried = "git commit --dry-run -q && git log -1 --oneline";
+    let noted = format!("cat NOTES; {show}");
+    let parents = "git commit -q -m x && git log -1 --format='%h %s%n%p'";
+    for step in [
+        Step::Run(tried, &shown),
+        Step::Fails(&noted, &shown),
+        Step::Run(parents, &parent),
+    ] {
+        pi(&home, FIRST, 40, &[step]);
+        assert_eq!(making(&home, &made), (Value::Null, Value::Null));
+        pi(&home, SECOND, 25, &[Step::Run(show, &shown)]);
+        let recorded = (Value::from("recorded"), Value::from(SECOND));
+        assert_eq!(making(&home, &made), recorded);
+        pi(&home, SECOND, 25, &[]);
+    }
+}
+
+#[test]
 fn a_folder_that_is_gone_is_of_its_own_repository() {
     let remote = "git@github.com:ada/boat.git";
     for (its, expected) in [

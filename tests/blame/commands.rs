@@ -65,6 +65,7 @@ fn a_line_that_only_came_into_the_file_meanwhile_is_nobodys() {
         &asking,
         &format!("git checkout next && {SED}"),
         &format!("claude -p 'Write {SET}'"),
+        &format!("cargo fmt; echo '{SET}'"),
         &format!("echo 'XX{}_more' > other.rs", SET.trim_end_matches(';')),
     ] {
         let home = after(command, &changed, &json!({}));

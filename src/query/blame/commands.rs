@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::calls::{Calls, FileCall};
+use super::committing::{commits, names_commit, shows, shows_commit};
 use super::renames::FileName;
 use crate::blame::SessionEdit;
 use crate::catalogue::entries::StoredEntry;
 use crate::error::Error;
-use crate::format::edits::{
-    Command, End, SimpleCommand, command_changes, commands, simple_commands,
-};
-use crate::model::{ARRIVAL_BITS, SessionRow};
+use crate::format::edits::{Command, command_changes, commands, simple_commands};
+use crate::model::{ARRIVAL_BITS, Class, SessionRow};
+use crate::query::show::Text;
 
 /// A command that was run.
 pub(super) struct RunCommand {
@@ -19,7 +19,7 @@ pub(super) struct RunCommand {
     pub tool: Option<String>,
     /// Of which nobody may know.
     pub has_failed: bool,
-    /// The entry that answers it.
+    /// The entry that answers it; it may be its own.
     answer: Option<i64>,
     /// Its session, with the folder in which the call ran.
     pub session: SessionRow,
@@ -47,7 +47,10 @@ impl Calls<'_> {
                     entry: entry.clone(),
                     tool: end.and_then(|end| end.tool.clone()),
                     has_failed: end.is_some_and(|end| end.is_error == Some(true)),
-                    answer: end.and_then(|end| end.answer),
+                    answer: end.and_then(|end| {
+                        // An entry that says how its call ended without another one.
+                        end.answer.or(end.is_error.map(|_| entry.key))
+                    }),
                     session: session.clone(),
                 });
             }
@@ -133,7 +136,9 @@ impl Calls<'_> {
         let mut found = Vec::new();
         for run in self.run_commands(keys)? {
             let text = &run.command.text;
-            let names: &dyn Fn(&str) -> bool = match (commits(text), shows_commit(text)) {
+            // Of one that failed nobody knows whether that was shown, or what others print.
+            let shows_it = !run.has_failed && shows_commit(text);
+            let names: &dyn Fn(&str) -> bool = match (commits(text), shows_it) {
                 (true, true) => {
                     &|said| names_commit(said, commit, subject) || shows(said, commit, subject)
                 }
@@ -151,16 +156,16 @@ impl Calls<'_> {
 
     /// Whether the answer of a command names a commit.
     fn is_told(&mut self, run: &RunCommand, names: &dyn Fn(&str) -> bool) -> Result<bool, Error> {
-        let answer = match run.answer {
-            Some(answer) => self.snapshot.catalogue.entry(answer)?,
-            None => Some(run.entry.clone()),
+        // Without an answer nobody was told anything.
+        let Some(answer) = run.answer else {
+            return Ok(false);
         };
-        let Some(answer) = answer else {
+        let itself = (answer == run.entry.key).then_some(run.command.text.as_str());
+        let Some(answer) = self.snapshot.catalogue.entry(answer)? else {
             return Ok(false);
         };
         let text = self.reader.text(&answer)?.unwrap_or_default();
-        let mut pieces = text.iter().flat_map(|(_, pieces)| pieces);
-        Ok(pieces.any(|piece| names(piece)))
+        Ok(is_said(&text, itself, names))
     }
 }
 
@@ -207,106 +212,16 @@ impl RunCommand {
     }
 }
 
-/// So deep a command is looked for within another one.
-const MOST_DEPTH: usize = 3;
-
-/// What git prints the name of a commit for that it makes.
-pub(super) const COMMITTING: [&str; 4] = ["commit", "cherry-pick", "revert", "rebase"];
-
-/// Whether a command runs `git commit`, or what else makes a commit and says so.
-fn commits(command: &str) -> bool {
-    commits_within(command, MOST_DEPTH)
-}
-
-/// A shell or `$(…)` may run it.
-fn commits_within(command: &str, depth: usize) -> bool {
-    simple_commands(command).iter().any(|command| {
-        let substitutions = command
-            .words
-            .iter()
-            .filter_map(|word| word.split_once("$("));
-        let inner = substitutions.map(|(_, inner)| inner);
-        let mut inner = inner.chain(command.script());
-        command.of_git().is_some_and(|of| COMMITTING.contains(&of))
-            || depth > 0 && inner.any(|inner| commits_within(inner, depth - 1))
-    })
-}
-
-/// What git does without showing names of commits at the beginning of lines.
-const NAMELESS: [&str; 7] = ["add", "commit", "config", "diff", "push", "rm", "status"];
-
-/// Whether a command shows the commit right after it has made one, in the same folder, and no
-/// other: `git commit -q -m x && git log -1 --oneline`. Behind `;` it may be an earlier one.
-fn shows_commit(command: &str) -> bool {
-    // In which folder it was made.
-    let (mut made, mut is_shown) = (None, false);
-    for command in simple_commands(command) {
-        let folder = command.folder.clone();
-        let is_made = made.is_some() && made == folder;
-        let is_head = shows_head(&command);
-        let shows_others = |of: &str| !is_head && !NAMELESS.contains(&of);
-        if is_head && !is_made || command.of_git().is_some_and(shows_others) {
-            return false;
-        }
-        is_shown |= is_head;
-        let is_turned = command.words.iter().any(|word| word == "!");
-        let of_git = command.given_to(&["git"]).and_then(<[String]>::first);
-        if of_git.is_some_and(|of| of == "commit") && !is_turned {
-            made = folder;
-        }
-        made = made.filter(|_| command.end == End::And);
-    }
-    is_shown
-}
-
-/// Whether a command shows the commit that is checked out, and no other.
-fn shows_head(command: &SimpleCommand) -> bool {
-    const HOW: [&str; 8] = [
-        "-1",
-        "-n1",
-        "--abbrev-commit",
-        "--max-count=1",
-        "--no-decorate",
-        "--oneline",
-        "--short",
-        "--stat",
-    ];
-    let given = command.given_to(&["git"]).unwrap_or_default();
-    let words: Vec<&str> = given.iter().map(String::as_str).collect();
-    let words = words.strip_prefix(&["--no-pager"]).unwrap_or(&words);
-    let is_how = |word: &&str| {
-        let is_format = word.starts_with("--format=") || word.starts_with("--pretty=");
-        is_format || HOW.contains(word)
-    };
-    let is_one = |word: &&str| matches!(*word, "-1" | "-n1" | "--max-count=1");
-    match words {
-        ["log", given @ ..] => given.iter().all(is_how) && given.iter().any(is_one),
-        ["rev-parse", given @ .., "HEAD"] => given.iter().all(is_how),
-        _ => false,
-    }
-}
-
-/// Whether a text names this commit as `git log` and `git rev-parse` do, on a line.
-fn shows(text: &str, commit: &str, subject: &str) -> bool {
-    text.lines().any(|line| {
-        let line = line.strip_prefix("commit ").unwrap_or(line).trim_end();
-        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let is_it = name.len() >= 7 && commit.starts_with(name);
-        is_it && (rest.is_empty() || rest.starts_with(subject.trim()))
-    })
-}
-
-/// Whether a line says that this commit was made: `[main 1a2b3c4] What changed`.
-fn names_commit(text: &str, commit: &str, subject: &str) -> bool {
-    text.lines().any(|line| {
-        let said = line
-            .strip_prefix('[')
-            .and_then(|said| said.split_once("] "));
-        let Some((said, rest)) = said else {
-            return false;
-        };
-        let name = said.rsplit_once(' ').map_or("", |(_, name)| name);
-        name.len() >= 7 && commit.starts_with(name) && rest.starts_with(subject.trim())
+/// Whether an answer names a commit. What stands in the command itself (`itself`), where that is in
+/// the same entry, was not told, nor what its model said.
+fn is_said(text: &Text, itself: Option<&str>, names: &dyn Fn(&str) -> bool) -> bool {
+    let said = text
+        .iter()
+        .filter(|(class, _)| itself.is_none() || *class == Class::Output);
+    let mut pieces = said.flat_map(|(_, pieces)| pieces);
+    pieces.any(|piece| match itself.filter(|itself| !itself.is_empty()) {
+        Some(itself) => names(&piece.replace(itself, "")),
+        None => names(piece),
     })
 }
 
@@ -315,95 +230,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn which_commands_commit_and_what_they_are_told() {
-        for (command, is) in [
-            ("git add -A && git commit -m 'a b'", true),
-            (
-                "cd x; GIT_AUTHOR_NAME=y git -C z -c a=b --no-pager commit --amend",
-                true,
-            ),
-            (
-                "git commit -m \"$(cat <<'EOF'\nIt's \"done\"\nEOF\n)\"",
-                true,
-            ),
-            ("timeout 60 /usr/bin/git commit -m x", true),
-            ("bash -c \"git add -A && git commit -m x\"", true),
-            ("sudo -u ada git commit -m x", true),
-            ("git cherry-pick 0123456 && git push", true),
-            ("git revert --no-edit HEAD", true),
-            ("GIT_EDITOR=true git rebase --continue", true),
-            ("sessionary search git commit", false),
-            ("echo git commit", false),
-            ("git log -1 --format='[%h] %s' # last commit", false),
-            ("sessionary search 'git commit'", false),
-            ("git commit-tree x; git log commit", false),
-            ("git log --grep revert", false),
+    fn what_a_command_says_by_itself_is_not_told() {
+        let command = "git commit -q -F - <<'E'\n0123456 What changed\nE";
+        let names = |said: &str| shows(said, "0123456789", "What changed");
+        let of = |class, said: &str| vec![(class, vec![said.to_owned()])];
+        let told = of(Class::Output, "0123456 What changed");
+        for (text, itself, is) in [
+            (of(Class::Output, command), Some(command), false),
+            (of(Class::Prose, "0123456"), Some(command), false),
+            (told.clone(), Some(command), true),
+            (told, None, true),
+            (of(Class::Prose, "0123456"), None, true),
         ] {
-            assert_eq!(commits(command), is, "{command}");
-        }
-        for (text, is) in [
-            ("hook\n[main 0123456] What changed\n 1 file", true),
-            ("[main (root-commit) 0123456] What changed", true),
-            ("[detached HEAD 0123456] What changed", true),
-            ("[0123456] What changed", false),
-            ("… [main 0123456] What changed", false),
-            ("[main 0123456] Something else", false),
-            ("[main 0123457] What changed", false),
-        ] {
-            assert_eq!(
-                names_commit(text, "0123456789", "What changed"),
-                is,
-                "{text}"
-            );
-        }
-    }
-
-    /// Real: KuzniAI/opencode-entire-plugin, 0/full.jsonl (Claude Code 2.1.284).
-    #[test]
-    fn which_commands_show_what_they_committed() {
-        for (command, is) in [
-            (
-                "git add -A && git commit -q -m x && git log --oneline -1 && git status --short",
-                true,
-            ),
-            (
-                "git commit -qm x >/dev/null && git push && git log -1 --format='%h %s'",
-                true,
-            ),
-            (
-                "cd x; git commit -q -m x && git rev-parse --short HEAD",
-                true,
-            ),
-            // An earlier one, if nothing was committed; others; another one.
-            ("git commit -q -m x; git log --oneline -1", false),
-            ("git commit -q -m x || true && git log --oneline -1", false),
-            ("git commit -q -m x && git log --oneline -5", false),
-            ("git commit -q -m x && git log --oneline", false),
-            ("git commit -q -m x && git log --oneline -1 --all", false),
-            ("git -C y commit -q -m x && git log --oneline -1", false),
-            ("git commit -q -m x && git -C y log --oneline -1", false),
-            ("git commit -q -m x && cd y && git log --oneline -1", false),
-            ("git commit -q -m x && git log --oneline -1 main", false),
-            ("git commit -q -m x && git rev-parse HEAD main", false),
-            ("git log --oneline -1 && git commit -q -m x", false),
-            (
-                "git commit -q -m x && git log -1 && git log --oneline -9",
-                false,
-            ),
-            ("! git commit -q -m x && git log --oneline -1", false),
-        ] {
-            assert_eq!(shows_commit(command), is, "{command}");
-        }
-        for (text, is) in [
-            ("hook\n0123456 What changed\n M a.rs", true),
-            ("0123456\n", true),
-            ("commit 0123456789\nAuthor: Ada", true),
-            ("012345 What changed", false),
-            ("0123457 What changed", false),
-            ("0123456 Something else", false),
-            ("see 0123456 What changed", false),
-        ] {
-            assert_eq!(shows(text, "0123456789", "What changed"), is, "{text}");
+            assert_eq!(is_said(&text, itself, &names), is, "{text:?}");
         }
     }
 }

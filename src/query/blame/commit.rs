@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::calls::Calls;
-use super::commands::COMMITTING;
+use super::committing::COMMITTING;
 use super::masked;
 use super::names::FileNames;
 use crate::blame::{Between, Origin, carry, is_telling, lines};

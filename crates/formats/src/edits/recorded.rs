@@ -1,5 +1,7 @@
 //! What did a command make of files, as its agent records it?
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::call::items;
@@ -48,17 +50,16 @@ impl CommandChange {
         let Some(given) = shell::given(command) else {
             return Vec::new();
         };
+        // No line goes over the end of a text: a plain one is one line.
         let given: Vec<String> = given.iter().map(|text| plain(text)).collect();
+        let given = given.join("\n");
         let lines = || self.hunks.iter().flatten();
-        let before: Vec<String> = lines().filter_map(HunkLine::before).map(bare).collect();
+        let before: HashSet<String> = lines().filter_map(HunkLine::before).map(bare).collect();
         let new = lines().filter_map(|line| match line {
             HunkLine::New(text) => Some(&**text),
             _ => None,
         });
-        let is_written = |line: &&str| {
-            let is_new = !before.contains(&bare(line));
-            is_new && given.iter().any(|text| holds(text, &plain(line)))
-        };
+        let is_written = |line: &&str| !before.contains(&bare(line)) && holds(&given, &plain(line));
         new.filter(is_written).collect()
     }
 }
@@ -129,7 +130,24 @@ mod tests {
             ("eval \"echo 'let a_name = \\\"x\\\";' >> a.rs\"", true),
             ("x 'outlet a_name = \"x\";'", false),
             ("x let b_name", false),
+            ("x 'let a_name' '= \"x\";'", false),
             ("rg 'let a_name = \"x\";'", false),
+            // What is merely printed.
+            ("make; echo 'let a_name = \"x\";'", false),
+            ("make && printf '%s' 'let a_name = \"x\";' >&2", false),
+            ("cat <<'E'\nlet a_name = \"x\";\nE\nmake", false),
+            ("bash -c \"echo 'let a_name = \\\"x\\\";'\"; make", false),
+            ("echo \"$(echo 'let a_name = \"x\";')\"; make", false),
+            (
+                "git commit -m \"$(cat <<'E'\nlet a_name = \"x\";\nE\n)\"; make",
+                false,
+            ),
+            ("echo 'let a_name = \"x\";' | tee -a a.rs", true),
+            ("bash -c \"echo 'let a_name = \\\"x\\\";'\" >> a.rs", true),
+            (
+                "python3 -c \"$(cat <<'E'\nw('let a_name = \"x\";')\nE\n)\"",
+                true,
+            ),
             ("git stash pop; x 'let a_name = \"x\";'", false),
             ("x \"$(git pull)\" 'let a_name = \"x\";'", false),
             ("sh -c 'gh pr checkout 1'; x 'let a_name = \"x\";'", false),
@@ -143,5 +161,21 @@ mod tests {
             let expected: &[&str] = if is { &["let a_name = \"x\";"] } else { &[] };
             assert_eq!(change.lines_in(command), expected, "{command}");
         }
+    }
+
+    /// The line is made plain once, not once for each word.
+    #[test]
+    fn a_command_of_many_words_that_changed_many_lines() {
+        let lines = (0..400).map(|at| HunkLine::New(format!("let sail_{at} = rig({at});")));
+        let change = CommandChange {
+            call_id: "c".to_owned(),
+            path: "a.rs".to_owned(),
+            hunks: vec![lines.collect()],
+        };
+        let words: Vec<String> = (0..5000).map(|at| format!("{at}.rs")).collect();
+        let begun = std::time::Instant::now();
+        let written = change.lines_in(&format!("fmt 'let sail_7 = rig(7);' {}", words.join(" ")));
+        assert_eq!(written, ["let sail_7 = rig(7);"]);
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     }
 }

@@ -1,6 +1,6 @@
 //! What does a command give to programs that may write it into a file?
 
-use super::{SimpleCommand, simple_commands};
+use super::{End, SimpleCommand, simple_commands};
 
 /// Programs that look for what they are given, compare it, or ask another agent.
 const READERS: [&str; 20] = [
@@ -57,31 +57,45 @@ const SHELLS: [&str; 5] = ["bash", "dash", "eval", "sh", "zsh"];
 /// So deep a command is looked for within another one.
 const MOST_DEPTH: usize = 3;
 
+/// Programs that print what they are given.
+const PRINTERS: [&str; 3] = ["cat", "echo", "printf"];
+
 /// The words and documents that a command gives to programs which may write them. `None`: it may
 /// bring files to another version, whose lines are nobody's who ran it.
 pub(crate) fn given(command: &str) -> Option<Vec<String>> {
     let mut texts = Vec::new();
-    add_given(&simple_commands(command), MOST_DEPTH, &mut texts)?;
+    add_given(&simple_commands(command), MOST_DEPTH, false, &mut texts)?;
     Some(texts)
 }
 
-fn add_given(commands: &[SimpleCommand], depth: usize, texts: &mut Vec<String>) -> Option<()> {
+/// `is_taken`: what they print is given to another program, or goes into a file.
+fn add_given(
+    commands: &[SimpleCommand],
+    depth: usize,
+    is_taken: bool,
+    texts: &mut Vec<String>,
+) -> Option<()> {
     for command in commands {
-        add_given(&command.substituted, depth, texts)?;
+        let is_git = command.given_to(&["git"]).is_some();
+        let is_file = |file: &String| !file.starts_with("/dev/");
+        let is_taken = is_taken || command.end == End::Pipe || command.writes.iter().any(is_file);
+        let is_shown = !is_taken && command.given_to(&PRINTERS).is_some();
+        let is_left_out = is_git || is_shown || command.given_to(&READERS).is_some();
+        add_given(&command.substituted, depth, !is_left_out, texts)?;
         if command.given_to(&VERSIONS).is_some() {
             return None;
         }
-        if command.given_to(&["git"]).is_some() {
+        if is_git {
             let fills = command.writes.iter().any(|file| file != "/dev/null");
             let is_harmless = |of: &&str| !fills && HARMLESS.contains(of);
             command.of_git().filter(is_harmless)?;
             continue;
         }
         if let Some(script) = command.script().filter(|_| depth > 0) {
-            add_given(&simple_commands(script), depth - 1, texts)?;
+            add_given(&simple_commands(script), depth - 1, is_taken, texts)?;
             continue;
         }
-        if command.given_to(&READERS).is_none() {
+        if !is_left_out {
             texts.extend(command.program().iter().skip(1).cloned());
             texts.extend(command.document.iter().map(|of| of.text.clone()));
         }
@@ -100,6 +114,11 @@ impl SimpleCommand {
                 word => return Some(word),
             }
         }
+    }
+
+    /// Whether it is given what other programs print.
+    pub fn substitutes(&self) -> bool {
+        !self.substituted.is_empty() || self.words.iter().any(|word| word.contains('`'))
     }
 
     /// The commands that a shell is given as a word.
