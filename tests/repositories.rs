@@ -320,6 +320,7 @@ fn make_old(catalogue: &Connection) {
          DROP INDEX _sessions_parent;
          DROP INDEX _sessions_path;
          DROP INDEX _sessions_parent_session;
+         DROP INDEX _sessions_parent_file;
          ALTER TABLE _sessions DROP COLUMN parent;
          CREATE INDEX _sessions_subagents ON _sessions (root, parent_session) WHERE subagent;
          ALTER TABLE _store DROP COLUMN archive_changes;
