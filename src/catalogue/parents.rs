@@ -35,7 +35,7 @@ const DEEPEST: usize = 16;
 
 /// What a parent is known by below a root.
 #[derive(Debug, Clone, Copy)]
-enum Known<'a> {
+enum ParentKey<'a> {
     /// It has this id, and its file this name where that is asked for.
     Id(&'a str, Option<&'a str>),
     /// It lies at one of these places, a JSON list; the longest is meant.
@@ -165,7 +165,7 @@ impl Catalogue {
             false => None,
         };
         if found.is_none() {
-            found = self.nearest(&child, Known::Id(&child.parent, None))?;
+            found = self.nearest(&child, ParentKey::Id(&child.parent, None))?;
         }
         if found.is_none() && is_path && child.parent.len() <= LONGEST_PATH {
             found = self.parent_by_file(&child)?;
@@ -199,8 +199,8 @@ impl Catalogue {
         // Without a header a session's id is the stem of its file.
         let ids = stem.split_once('_').map(|(_, id)| [id, stem]);
         let ids = ids.into_iter().flatten().filter(|id| !id.is_empty());
-        let ids = ids.map(|id| Known::Id(id, Some(name)));
-        for known in std::iter::once(Known::Places(&places)).chain(ids) {
+        let ids = ids.map(|id| ParentKey::Id(id, Some(name)));
+        for known in std::iter::once(ParentKey::Places(&places)).chain(ids) {
             let found = self.nearest(child, known)?;
             if found.is_some() {
                 return Ok(found);
@@ -213,7 +213,7 @@ impl Catalogue {
     /// most of the child's folders, else one below another root of the same agent on the same
     /// machine. What is in the archive alone, or below a root that is not named now, comes last;
     /// but a child that is in the archive itself stays with the parent that it had there.
-    fn nearest(&self, child: &Child, known: Known<'_>) -> rusqlite::Result<Option<i64>> {
+    fn nearest(&self, child: &Child, known: ParentKey<'_>) -> rusqlite::Result<Option<i64>> {
         let mut found = match child.is_gone {
             true => self.parent_below_root(child, known, None)?,
             false => None,
@@ -234,12 +234,12 @@ impl Catalogue {
     fn parent_below_root(
         &self,
         child: &Child,
-        known: Known<'_>,
+        known: ParentKey<'_>,
         is_there: Option<bool>,
     ) -> rusqlite::Result<Option<i64>> {
         let (id, file) = match known {
-            Known::Id(id, file) => (id, file),
-            Known::Places(places) => {
+            ParentKey::Id(id, file) => (id, file),
+            ParentKey::Places(places) => {
                 let sql = "SELECT session FROM _sessions
                     WHERE root = ?1 AND place IN (SELECT value FROM json_each(?2)) AND session <> ?3
                         AND path <> '' AND (?4 IS NULL OR (gone_ms IS NULL) = ?4)
@@ -273,12 +273,12 @@ impl Catalogue {
     fn parent_below_another_root(
         &self,
         child: &Child,
-        known: Known<'_>,
+        known: ParentKey<'_>,
         is_there: bool,
     ) -> rusqlite::Result<Option<i64>> {
         let (id, file) = match known {
-            Known::Id(id, file) => (id, file),
-            Known::Places(places) => {
+            ParentKey::Id(id, file) => (id, file),
+            ParentKey::Places(places) => {
                 let sql = "SELECT session FROM _roots r CROSS JOIN _sessions s
                     WHERE agent = ?1 AND host = ?2 AND r.root <> ?3 AND s.root = r.root
                         AND place IN (SELECT value FROM json_each(?4)) AND s.path <> ''

@@ -11,8 +11,8 @@ use super::turns::NONE;
 /// Hangs each entry whose parent is in no entry on the last one before it in the file from which
 /// something may go on, and the first entry of each cycle on the one before that. Where there is
 /// none, it is a root. Entries that name the same lost parent are branches of one another, so all
-/// hang where the first of its kind does. What subagents say and what is said to them hangs on such entries alone, the
-/// session's own on no such ones.
+/// hang where the first of its kind does. What subagents say and what is said to them hangs on such
+/// entries alone, the session's own on no such ones.
 pub(super) fn put_lost_in_line(
     parents: &mut [u32],
     lost: impl Fn(usize) -> Option<u32>,

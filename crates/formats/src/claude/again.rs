@@ -33,7 +33,7 @@ pub(super) struct Lines {
 }
 
 /// By what a line is known again.
-pub(super) struct Known {
+pub(super) struct LineMarks {
     /// Its id and what it says.
     by_id: u64,
     /// When it was said, and what.
@@ -52,7 +52,7 @@ pub(super) enum Again {
 
 impl Lines {
     /// Whether a line came before. One that is said anew is later than all before it: `latest`.
-    pub fn again(&mut self, known: &Known, latest: Option<i64>, facts: &Facts) -> Again {
+    pub fn again(&mut self, known: &LineMarks, latest: Option<i64>, facts: &Facts) -> Again {
         if self.has(known.by_id) {
             return Again::Same;
         }
@@ -86,11 +86,11 @@ impl Lines {
     }
 }
 
-impl Known {
+impl LineMarks {
     /// `None` of a line without an id. Written again it may have other fields around what was said,
     /// so of that only the message counts, with its pictures. What nobody said is a link, which is
     /// another one below another line.
-    pub fn of(record: Record<'_>, facts: &Facts) -> Option<Known> {
+    pub fn of(record: Record<'_>, facts: &Facts) -> Option<LineMarks> {
         let id = facts.id.as_deref()?;
         let what = match &facts.role {
             Some(_) => json::utf8(record.bytes).and_then(said),
@@ -100,7 +100,7 @@ impl Known {
         };
         let Some(what) = what else {
             let by_id = record.hash & MARK;
-            return Some(Known {
+            return Some(LineMarks {
                 by_id,
                 by_time: None,
             });
@@ -109,7 +109,7 @@ impl Known {
         let what = stable_hash::of([&facts.kind, what].map(str::as_bytes)).to_le_bytes();
         let mark = |by: &str| stable_hash::of([&what[..], by.as_bytes()]) & MARK;
         let time = facts.time_raw.as_deref().filter(|_| facts.role.is_some());
-        Some(Known {
+        Some(LineMarks {
             by_id: mark(id),
             by_time: time.map(mark),
         })

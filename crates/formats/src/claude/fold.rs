@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::again::{Again, Known, Lines};
+use super::again::{Again, LineMarks, Lines};
 use super::queue::Queue;
 use super::{OWN_FILE_GONE, facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
@@ -95,7 +95,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         }
         return;
     }
-    let known = Known::of(record, facts);
+    let known = LineMarks::of(record, facts);
     let again = known.map_or(Again::No, |known| {
         state.history.again(&known, latest, facts)
     });

@@ -3,8 +3,22 @@
 use std::path::Path;
 
 use super::Dialect;
-use crate::model::{Class, Fold, Placement, SourcePart};
+use crate::model::{Class, Fold, Placement, SessionFacts, SourcePart};
 use crate::{Format, Record, SourceFacts};
+
+/// The session of a file at this path that holds a header alone.
+fn session_of(header: &str, relative: &str) -> SessionFacts {
+    let mut fold = Fold::default();
+    Dialect::PI.fold(&mut fold, &Dialect::PI.facts(header.as_bytes()));
+    Dialect::PI.session(&[SourceFacts {
+        relative: Path::new(relative),
+        mtime_ms: 0,
+        fold: &fold,
+        part: SourcePart::Main,
+        unlisted: None,
+        problems: (0, None),
+    }])
+}
 
 #[test]
 fn copies_of_what_subagents_say_are_no_sessions() {
@@ -138,17 +152,7 @@ fn subagents_know_who_started_them() {
         (format!("--w--/{stem}.jsonl"), None),
         (format!("--w--/{stem}/notes.jsonl"), None),
     ] {
-        let mut fold = Fold::default();
-        Dialect::PI.fold(&mut fold, &Dialect::PI.facts(header.as_bytes()));
-        let source = SourceFacts {
-            relative: Path::new(&path),
-            mtime_ms: 0,
-            fold: &fold,
-            part: SourcePart::Main,
-            unlisted: None,
-            problems: (0, None),
-        };
-        let session = Dialect::PI.session(&[source]);
+        let session = session_of(header, &path);
         assert_eq!(session.is_subagent, parent.is_some(), "{path}");
         let named = parent.unwrap_or("/s/a.jsonl");
         assert_eq!(session.parent_session.as_deref(), Some(named), "{path}");
@@ -192,7 +196,7 @@ fn nobody_typed_what_a_subagent_was_asked() {
     }
 }
 
-/// As pi writes `/skill:pdf merge the invoices` (0.73.1 to 0.87.1) and `pi @notes.md "sum these up"`
+/// As pi writes `/skill:pdf merge the invoices` (0.73.1 to 0.87.1) and `pi @notes.md "sum up"`
 /// (0.13.2 to 0.87.1).
 #[test]
 fn skills_and_files_are_no_prose_of_their_person() {
@@ -331,17 +335,7 @@ fn a_parent_may_be_named_as_what_was_branched_from() {
         (r#""branchedFrom":null"#, None, None),
     ] {
         let header = format!(r#"{{"type":"session","id":"c",{named}}}"#);
-        let mut fold = Fold::default();
-        Dialect::PI.fold(&mut fold, &Dialect::PI.facts(header.as_bytes()));
-        let source = SourceFacts {
-            relative: Path::new("--w--/c.jsonl"),
-            mtime_ms: 0,
-            fold: &fold,
-            part: SourcePart::Main,
-            unlisted: None,
-            problems: (0, None),
-        };
-        let session = Dialect::PI.session(&[source]);
+        let session = session_of(&header, "--w--/c.jsonl");
         assert_eq!(session.parent_session.as_deref(), parent, "{named}");
         assert_eq!(session.own.as_deref(), own, "{named}");
     }

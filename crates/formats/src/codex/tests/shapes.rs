@@ -416,10 +416,10 @@ fn numbered_calls_are_told_by_their_ids() {
 }
 
 /// `/review` begins with an event, of which the rollout's policy keeps the request: with a target
-/// since November 2025 (`codex-rs/protocol`, `ReviewTarget`), before with the prompt, which was what
-/// its person had typed where they were shown the same (`chatwidget.rs`, `open_custom_prompt`). In
-/// paginated rollouts it is an item. What was typed is sent to the model that reviews, and some
-/// versions write that as a message of the person's.
+/// since November 2025 (`codex-rs/protocol`, `ReviewTarget`), before with the prompt, which was
+/// what its person had typed where they were shown the same (`chatwidget.rs`,
+/// `open_custom_prompt`). In paginated rollouts it is an item. What was typed is sent to the model
+/// that reviews, and some versions write that as a message of the person's.
 #[test]
 fn what_was_typed_behind_review_is_found_once() {
     let custom = json!({"type": "custom", "instructions": " Mind the anchor "});
