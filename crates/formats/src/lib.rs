@@ -57,6 +57,7 @@ pub mod codex;
 pub mod copilot;
 pub mod cursor;
 pub mod database;
+mod document;
 pub mod edits;
 mod entries;
 mod format;

@@ -2,7 +2,7 @@
 
 use crate::agents::agent_called;
 use crate::model::Resume;
-use crate::pi;
+use crate::{codex, pi};
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
 /// `format`, with what its agent records of it ([`SessionFacts::own`]); `None` = not known.
@@ -39,12 +39,13 @@ pub fn resume(
 }
 
 /// Whether the agent called `agent` takes up a session that its own list leaves out for this
-/// reason: it may find by an id what it does not list, but for subagents, and by a path whatever is
-/// there.
+/// reason: it may find by an id what it does not list, but for subagents and what it cannot read,
+/// and by a path whatever is there.
 pub fn resumes_unlisted(agent: &str, reason: &str, is_subagent: bool) -> bool {
     agent_called(agent).is_some_and(|agent| {
         let by_path = agent.resume.contains(&"{path}") && pi::opens(reason);
-        by_path || agent.resumes_unlisted && !is_subagent
+        let is_read = reason != codex::A_DOCUMENT;
+        by_path || agent.resumes_unlisted && is_read && !is_subagent
     })
 }
 

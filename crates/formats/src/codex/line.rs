@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::document;
 use crate::json::{self, Count, Flag, Int, Loose, Num, Raw, Text, Texts};
 
 /// A line, or a payload that stands alone.
@@ -344,6 +345,15 @@ pub(super) struct Record<'a> {
 impl<'a> Record<'a> {
     /// `None` where the second tier is needed; `Some(None)` where the text is no object.
     pub fn read(text: &'a str) -> Option<Option<Record<'a>>> {
+        if let Some(header) = document::header(text) {
+            let payload = json::parse::<Box<Payload<'a>>>(header)?;
+            return Some(Some(Record {
+                envelope: String::new(),
+                timestamp: payload.timestamp.clone(),
+                payload,
+                is_of_compaction: false,
+            }));
+        }
         let Loose::Object(line) = json::parse::<Loose<Line<'a>>>(text)? else {
             return Some(None);
         };

@@ -3,8 +3,10 @@
 //! Two shapes live side by side. In *legacy* rollouts events repeat the items of the model's
 //! context as user and agent messages, in *paginated* ones, those of Codex 0.151 and later, as
 //! finished items. A thread's lines are one line in file order; a fork of a paginated rollout holds
-//! only what is its own and names what it inherits (`history_base`).
+//! only what is its own and names what it inherits (`history_base`). The first Codex, in
+//! TypeScript, wrote one JSON document for each session.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
@@ -12,6 +14,7 @@ use crate::names::Names;
 use crate::{Format, Record, Shape, SourceFacts, WriteMode, json};
 
 mod call;
+mod document;
 mod facts;
 mod fold;
 mod line;
@@ -24,6 +27,7 @@ mod text;
 mod types;
 
 pub use fold::State;
+pub(crate) use place::A_DOCUMENT;
 
 /// Codex's format.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +39,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        13
+        14
     }
 
     fn knows(&self, kind: &str) -> bool {
@@ -44,6 +48,17 @@ impl Format for Codex {
 
     fn shape(&self) -> Shape {
         Shape::Lines
+    }
+
+    fn shape_of(&self, path: &Path) -> Shape {
+        match place::is_document(path) {
+            true => Shape::Elements,
+            false => Shape::Lines,
+        }
+    }
+
+    fn elements(&self, _path: &Path, document: &[u8]) -> Option<Vec<Range<usize>>> {
+        document::elements(document)
     }
 
     /// Codex appends, but a revert cuts a rollout in place, and a migration rewrites it.

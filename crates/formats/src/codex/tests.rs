@@ -7,6 +7,7 @@ use crate::json::split;
 use crate::model::{Facts, Fold, Placement, SessionFacts, SourcePart};
 use crate::{Format, Record, SourceFacts};
 
+mod document;
 mod shapes;
 
 /// A rollout as it is read: what the lines say, in the light of those before them, with their text.

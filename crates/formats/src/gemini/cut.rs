@@ -1,11 +1,11 @@
 //! Where are the messages in a document, and in a line that sets them all anew?
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::Deserialize;
 
 use super::fold::State;
+use crate::document::{around, list, same_places, shifted};
 use crate::json::{self, Loose, Text};
 
 /// The key of what a line sets.
@@ -81,59 +81,12 @@ fn messages(object: &str) -> Option<Vec<(Option<String>, Range<usize>)>> {
         #[serde(borrow)]
         id: Text<'a>,
     }
-    let members = json::members(object);
-    let Some(list) = members.iter().rfind(|member| member.key == "messages") else {
-        return Some(Vec::new());
-    };
-    if !list.value.starts_with('[') {
-        return None;
-    }
-    let at = list.value_range().start;
-    let base = list.value.as_ptr().addr();
-    let messages = json::elements(list.value).into_iter().map(|message| {
-        let start = at + message.as_ptr().addr() - base;
-        let named = json::tiers(message.as_bytes(), |text| {
+    let messages = list(object, "messages")?.into_iter().map(|range| {
+        let named = json::tiers(object[range.clone()].as_bytes(), |text| {
             let named = json::parse::<Loose<Named<'_>>>(text)?;
             Some(named.object().and_then(|named| named.id.owned()))
         });
-        (named.flatten(), start..start + message.len())
+        (named.flatten(), range)
     });
     Some(messages.collect())
-}
-
-/// The records, with the bytes before, between and behind them, where more stands there than a
-/// comma.
-fn around(text: &str, records: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    let mut found = Vec::with_capacity(2 * records.len() + 1);
-    let mut at = 0;
-    let end = text.len()..text.len();
-    for record in records.into_iter().chain([end]) {
-        let between = at..record.start;
-        let is_comma = |c: char| c == ',' || c.is_ascii_whitespace();
-        if !text[between.clone()].trim_matches(is_comma).is_empty() {
-            found.push(between);
-        }
-        at = record.end;
-        found.push(record);
-    }
-    found.pop();
-    found
-}
-
-fn shifted(range: &Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
-}
-
-/// A text in which everything stands where it stands in these bytes: what is no UTF-8 is within
-/// strings.
-fn same_places(bytes: &[u8]) -> Cow<'_, str> {
-    match json::utf8(bytes) {
-        Some(text) => text.into(),
-        None => {
-            let ascii = bytes
-                .iter()
-                .map(|byte| if byte.is_ascii() { *byte as char } else { '?' });
-            ascii.collect::<String>().into()
-        }
-    }
 }
