@@ -1102,6 +1102,72 @@ fn history_that_is_written_again_is_shown_and_found_once() {
     assert!(found(&index, "is:branch grebe").is_empty());
 }
 
+/// What an advisor took is in none of its answer's sums, and may stand on any of its lines, beside
+/// the answer's own figures.
+#[test]
+fn what_advisors_took_counts_once_under_their_models() {
+    let place = tempfile::tempdir().unwrap();
+    let request = |model: &str, input: i64, output: i64| {
+        json!({"type": "advisor_message", "model": model, "input_tokens": input,
+            "output_tokens": output})
+    };
+    let line = |number: u32, block: Value, output: i64, iterations: Value| {
+        let mut line = said("assistant", number, Some(number - 1), "", json!({}));
+        line["requestId"] = "req_1".into();
+        line["message"] = json!({"id": "msg_1", "role": "assistant", "model": "sonnet",
+            "content": [block], "usage": {"input_tokens": 4, "output_tokens": output,
+            "iterations": iterations}});
+        line
+    };
+    let asked = json!({"type": "server_tool_use", "id": "s", "name": "advisor", "input": {}});
+    let told = json!({"type": "advisor_tool_result", "tool_use_id": "s",
+        "content": {"type": "advisor_result", "text": "Use oak."}});
+    let all = json!([
+        request("opus", 900, 40),
+        request("haiku", 8, 2),
+        request("opus", 90, 2)
+    ]);
+    let mut lines = vec![
+        said("user", 1, None, "Which wood?", json!({})),
+        line(2, asked, 1, Value::Null),
+        line(3, told, 1, json!([request("opus", 900, 40)])),
+        line(
+            4,
+            json!({"type": "text", "text": "Oak, by the heron."}),
+            683,
+            all,
+        ),
+    ];
+    let spent = "SELECT model, input, output FROM usage ORDER BY model";
+    let expected = json!([["haiku", 8, 2], ["opus", 990, 42], ["sonnet", 4, 683]]);
+    let expected: Vec<Vec<Value>> = serde_json::from_value(expected).unwrap();
+    let grown = grown(place.path(), &bytes(&lines));
+    assert_eq!(rows(&grown, spent), expected);
+    assert_eq!(row(&grown, &uuid(9)).message_count, 2);
+    assert_eq!(found(&grown, "heron").len(), 1);
+    // They have no bytes, and are none of the tree.
+    assert_eq!(tree(&grown, 9).entries.len(), 4);
+    let others = "SELECT count(*), sum(length), count(raw(entry)), count(id) FROM entries
+        WHERE kind = 'usage'";
+    assert_eq!(counts(&grown, others), [3, 0, 0, 0]);
+    assert_eq!(counts(&grown, "SELECT entries FROM sessions"), [7]);
+    drop(grown);
+
+    // A fork has them too.
+    for (number, line) in (5..).zip(&mut lines) {
+        line["sessionId"] = uuid(8).into();
+        line["uuid"] = uuid(number).into();
+        line["parentUuid"] = (number > 5).then(|| uuid(number - 1)).into();
+    }
+    let projects = place.path().join("projects");
+    let fork = projects.join("p").join(format!("{}.jsonl", uuid(8)));
+    fs::write(fork, bytes(&lines).join(&b'\n')).unwrap();
+    for index_dir in ["index", "fresh"] {
+        let index = index(&place.path().join(index_dir), &projects);
+        assert_eq!(rows(&index, spent), expected, "{index_dir}");
+    }
+}
+
 /// Older versions hand what is typed while they work to the model, and only their queue says so.
 #[test]
 fn what_only_the_queue_says_is_found() {

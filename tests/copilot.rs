@@ -88,6 +88,52 @@ fn usage_of_runs_without_records_is_counted() {
     );
 }
 
+/// What each of several models took in such a run counts under its name, once, in a copy of the
+/// session too.
+#[test]
+fn usage_of_several_models_of_a_run_is_told_apart() {
+    let home = home("shutdown-totals");
+    let folder = format!(".copilot/session-state/{SESSION}");
+    let events = home.home.join(&folder).join("events.jsonl");
+    let mut text = std::fs::read_to_string(&events).unwrap();
+    home.settle();
+    assert_eq!(home.json(&["list", "--all", "--json"])["total"], 1);
+    let took = |input: i64, output: i64| {
+        let took = json!({"inputTokens": input, "outputTokens": output, "cacheReadTokens": 10});
+        json!({ "usage": took })
+    };
+    for event in [
+        json!({"type": "session.resume", "id": "y", "timestamp": "2026-01-05T11:00:00.000Z",
+            "data": {}}),
+        json!({"type": "session.shutdown", "id": "z", "timestamp": "2026-01-05T11:00:01.000Z",
+            "data": {"modelMetrics": {"gpt-5": took(30, 3), "opus": took(40, 4)}}}),
+    ] {
+        text += &format!("{event}\n");
+    }
+    std::fs::write(&events, &text).unwrap();
+    let query = "SELECT model, count(*), sum(input), sum(output), sum(cache_read) FROM usage \
+        GROUP BY 1 ORDER BY 1";
+    let expected = json!([["gpt-5", 3, 370, 83, 10], ["opus", 1, 30, 4, 10]]);
+    assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
+    let listed = home.json(&["list", "--all", "--json"]);
+    assert_eq!(listed["sessions"][0]["tokens"], 430 + 77);
+    let shown = home.json(&["show", SESSION, "--json"]);
+    let entries = shown["entries"].as_array().unwrap();
+    assert!(
+        entries.iter().all(|entry| entry["kind"] != "usage"),
+        "{shown}"
+    );
+    home.write(".copilot/session-state/another/events.jsonl", &text);
+    assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
+    home.run(&["rebuild"]);
+    assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
+    let verified = home.run(&["verify"]);
+    assert!(
+        verified.contains("both stores equal the files"),
+        "{verified}"
+    );
+}
+
 /// The name is another file: what is written there shows, and what is appended to the events.
 #[test]
 fn both_files_are_followed() {

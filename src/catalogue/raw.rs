@@ -138,7 +138,8 @@ type EntryFunction = fn(&mut EntryReader, i64) -> Result<Option<String>, Error>;
 
 impl EntryReader {
     fn text(&mut self, key: i64) -> Result<Option<String>, Error> {
-        let read = self.record(key)?;
+        // One that says what another model took has no bytes.
+        let read = self.record(key)?.filter(|(record, ..)| !record.is_empty());
         Ok(read.map(|(record, ..)| String::from_utf8_lossy(&record).into_owned()))
     }
 

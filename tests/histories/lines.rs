@@ -241,7 +241,7 @@ pub fn copilot(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
         8 => of("assistant.turn_start", format!(r#""turnId":"{id}""#)),
         9 => of("subagent.started", r#""toolCallId":"c1","agentName":"scout""#.to_owned()),
         10 => of("session.error", format!(r#""message":"{said}""#)),
-        11 => of("session.shutdown", format!(r#""totalPremiumRequests":{id},"modelMetrics":{{"m":{{"usage":{{"inputTokens":{id},"outputTokens":1}}}}}}"#)),
+        11 => of("session.shutdown", format!(r#""totalPremiumRequests":{id},"modelMetrics":{{"m":{{"usage":{{"inputTokens":{id},"outputTokens":1}}}},"n":{{"usage":{{"inputTokens":2,"outputTokens":{}}}}}}}"#, id / 2)),
         12 => of("session.brand_new", format!(r#""text":"{said}""#)),
         _ => return junk(rng),
     }

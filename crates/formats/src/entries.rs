@@ -126,7 +126,12 @@ impl Reader<'_> {
             .relate(&mut self.fold, Record::of(record), &mut facts);
         self.format.fold(&mut self.fold, &facts);
         let passages = self.format.passages_at(self.path, record);
+        let others = facts.others();
         self.entries.push(Entry { facts, passages });
+        self.entries.extend(others.into_iter().map(|facts| Entry {
+            facts,
+            passages: Vec::new(),
+        }));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::format::Record;
 use crate::format::json::{NULS, PieceKind, TORN, split, whole};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
+use crate::source::checkpoint;
 
 /// One line becomes entries and problems of a chunk.
 pub struct LineParser<'a, 'p, E> {
@@ -121,36 +122,10 @@ impl<E: Entries> LineParser<'_, '_, E> {
     }
 
     /// Add the entry that `bytes` at `start` of the source are. Gives back their hash.
-    pub fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, mut facts: Facts) -> u64 {
+    pub fn add_entry(&mut self, bytes: &[u8], start: u64, line: i64, mut facts: Facts) -> u64 {
         let record = Record::of(bytes);
         self.plan.format.relate(self.fold, record, &mut facts);
-        for class in &facts.repeats {
-            flags |= flag::repeated(*class);
-        }
-        if facts.is_error {
-            flags |= flag::ERROR;
-        }
-        if facts.has_image {
-            flags |= flag::IMAGE;
-        }
-        if facts.calls.iter().any(|call| call.is_result) {
-            flags |= flag::TOOL_RESULT;
-        }
-        if facts.text_cut {
-            flags |= flag::CUT;
-        }
-        if facts.has_prompt {
-            flags |= flag::PROMPT;
-        }
-        if facts.is_beside || facts.stands_at.is_some() {
-            flags |= flag::BESIDE;
-        }
-        if facts.silent {
-            flags |= flag::SILENT;
-        }
-        if facts.is_sidechain {
-            flags |= flag::SIDECHAIN;
-        }
+        let flags = line | flags_of(&facts);
         let taken_ms = match facts.time_ms {
             Some(own) => {
                 self.fold.last_time_ms = Some(own);
@@ -162,22 +137,78 @@ impl<E: Entries> LineParser<'_, '_, E> {
         let (same, chunk) = (&mut *self.same, &mut *self.chunk);
         let is_stored = same.is_next(start, length, hash, &facts, self.plan, chunk);
         self.plan.format.fold(self.fold, &facts);
-        if is_stored {
-            return hash;
+        let others = facts.others();
+        if !is_stored {
+            if flags & flag::BESIDE != 0 {
+                facts.parent = facts.stands_at.take();
+            }
+            self.chunk.entries.add(EntryRow {
+                start,
+                length,
+                line: self.fold.lines + 1,
+                hash,
+                flags,
+                taken_ms,
+                row: self.rows.and_then(|rows| rows.of(start, bytes)),
+                facts,
+            });
         }
-        if flags & flag::BESIDE != 0 {
-            facts.parent = facts.stands_at.take();
+        for other in others {
+            self.add_other(start + length, line, taken_ms, other);
         }
-        self.chunk.entries.add(EntryRow {
-            start,
-            length,
-            line: self.fold.lines + 1,
-            hash,
-            flags,
-            taken_ms,
-            row: self.rows.and_then(|rows| rows.of(start, bytes)),
-            facts,
-        });
         hash
     }
+
+    /// Add what another model took in the entry that ends there: an entry without bytes.
+    fn add_other(&mut self, end: u64, line: i64, taken_ms: Option<i64>, facts: Facts) {
+        let hash = checkpoint::hash(&[]);
+        self.fold.entries += 1;
+        let (same, chunk) = (&mut *self.same, &mut *self.chunk);
+        if same.is_next(end, 0, hash, &facts, self.plan, chunk) {
+            return;
+        }
+        self.chunk.entries.add(EntryRow {
+            start: end,
+            length: 0,
+            line: self.fold.lines + 1,
+            hash,
+            flags: line | flags_of(&facts),
+            taken_ms,
+            row: None,
+            facts,
+        });
+    }
+}
+
+/// The flags of an entry, but for those of its line.
+fn flags_of(facts: &Facts) -> i64 {
+    let mut flags = 0;
+    for class in &facts.repeats {
+        flags |= flag::repeated(*class);
+    }
+    if facts.is_error {
+        flags |= flag::ERROR;
+    }
+    if facts.has_image {
+        flags |= flag::IMAGE;
+    }
+    if facts.calls.iter().any(|call| call.is_result) {
+        flags |= flag::TOOL_RESULT;
+    }
+    if facts.text_cut {
+        flags |= flag::CUT;
+    }
+    if facts.has_prompt {
+        flags |= flag::PROMPT;
+    }
+    if facts.is_beside || facts.stands_at.is_some() {
+        flags |= flag::BESIDE;
+    }
+    if facts.silent {
+        flags |= flag::SILENT;
+    }
+    if facts.is_sidechain {
+        flags |= flag::SIDECHAIN;
+    }
+    flags
 }

@@ -6,7 +6,7 @@ use memchr::memmem;
 use serde_json::{Map, Value};
 
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
-use super::usage::{advisor_usage, usage};
+use super::usage::{advisors, usage};
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header};
 use crate::tools::{touches, used};
@@ -496,11 +496,7 @@ fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     facts.stop_reason = message.stop_reason.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
-    if let Some(advisors) = advisor_usage(message) {
-        // It is no message by itself: the answer that asked the advisor has other lines.
-        facts.usage = Some(advisors);
-        facts.is_message = false;
-    }
+    facts.more_usage = advisors(message);
     // Some servers give one id to all that they say.
     let response = facts
         .usage

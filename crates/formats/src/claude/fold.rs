@@ -100,6 +100,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         state.history.again(&known, latest, facts)
     });
     if again != Again::No {
+        state.leave_figures(facts);
         repeat(state, again, facts);
         return;
     }
@@ -130,6 +131,9 @@ fn repeat(state: &mut State, again: Again, facts: &mut Facts) {
         is_beside: !goes_on,
         silent: !goes_on,
         repeats: vec![Class::Prose, Class::Output],
+        usage: facts.usage.take(),
+        more_usage: std::mem::take(&mut facts.more_usage),
+        copied_with: facts.copied_with.take(),
         ..Facts::default()
     };
     if goes_on {
@@ -196,6 +200,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.leaf = Some(stands_at.clone());
     }
     if facts.is_beside {
+        // Of a line that comes again, with more than was known.
+        for usage in facts.all_usage() {
+            add_usage(fold, usage, facts);
+        }
         // What a person typed left the queue for the model.
         fold.messages += u64::from(facts.is_message);
         return;
@@ -203,7 +211,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
     let is_of_subagent = is_of_subagent(fold, facts);
     if facts.is_sidechain && !is_of_subagent {
-        if let Some(usage) = &facts.usage {
+        for usage in facts.all_usage() {
             add_usage(fold, usage, facts);
         }
         return;
@@ -220,7 +228,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.thinking_level.is_some() {
         fold.thinking_level.clone_from(&facts.thinking_level);
     }
-    if let Some(usage) = &facts.usage {
+    for usage in facts.all_usage() {
         add_usage(fold, usage, facts);
     }
     fold.messages += u64::from(facts.is_message);
@@ -491,6 +499,23 @@ impl State {
         }
         self.said.push_back(id);
         true
+    }
+
+    /// Takes from a line that comes again the figures that are known of its answer. What it took
+    /// grows from line to line, and an earlier copy of the line may say less.
+    fn leave_figures(&self, facts: &mut Facts) {
+        let request = facts.copied_with.clone();
+        let is_more = |usage: &Usage| {
+            let id = usage.response_id.as_deref().unwrap_or_default();
+            let is_it = |answer: &&Answer| answer.id == id && answer.request == request;
+            let told = self.answers.iter().find(is_it).map(|answer| answer.output);
+            usage.is_repeated && told.is_some_and(|told| usage.output.unwrap_or(0) > told)
+        };
+        facts.usage = facts.usage.take().filter(is_more);
+        facts.more_usage.retain(is_more);
+        if facts.usage.is_none() && facts.more_usage.is_empty() {
+            facts.copied_with = None;
+        }
     }
 
     /// Whether it is of `agent-<id>.meta.json`.

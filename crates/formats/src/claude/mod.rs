@@ -36,7 +36,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        13
+        14
     }
 
     fn knows(&self, kind: &str) -> bool {

@@ -1234,40 +1234,62 @@ fn what_an_advisor_took_counts_once_under_its_own_model() {
         one("message", Value::Null, 60, 3),
         one("advisor_message", json!("claude-opus-4-8"), 900, 40),
         one("compaction", Value::Null, 20, 1),
+        one("advisor_message", json!("claude-haiku-4-5"), 8, 4),
         one("advisor_message", json!("claude-opus-4-8"), 90, 2),
         one("message", Value::Null, 20, 6),
     ]);
-    let of = |uuid: &str, parent: &str, block: Value| {
-        let mut line = said(uuid, parent, 2, "msg_1", block, 10);
+    let of = |uuid: &str, parent: &str, block: Value, output: i64, iterations: &Value| {
+        let mut line = said(uuid, parent, 2, "msg_1", block, output);
         line["message"]["usage"]["iterations"] = iterations.clone();
         line
     };
     let asked = json!({"type": "server_tool_use", "id": "srv_1", "name": "advisor", "input": {}});
     let told = json!({"type": "advisor_tool_result", "tool_use_id": "srv_1",
         "content": {"type": "advisor_result", "text": "Use oak."}});
-    let told = of("a2", "a1", told);
-    let usage = facts(&told).usage.unwrap();
-    assert_eq!(usage.model.as_deref(), Some("claude-opus-4-8"));
-    assert_eq!((usage.input, usage.output), (Some(990), Some(42)));
-    assert_eq!((usage.cache_read, usage.cache_write), (Some(14), Some(10)));
-    assert_eq!(usage.response_id.as_deref(), Some("msg_1/advisor"));
-    let lines = [
-        typed("u", "", 1, "Which wood?"),
-        of("a1", "u", asked),
-        told.clone(),
-        of("a3", "a2", text("Oak.")),
-    ];
-    let all = fold(&lines);
-    // The answer's 100, 10, 20 and 10, and the advisor's.
-    assert_eq!(all.tokens, Some(140 + 990 + 42 + 14 + 10));
+    let prompt = typed("a0", "", 1, "Which wood?");
+    let none = json!([one("message", Value::Null, 60, 3)]);
+    let blocks = [asked, told, text("Oak.")];
+    // Any of its lines may say so, whatever it holds, and the last says all.
+    for says in 1..=3 {
+        let mut lines = vec![prompt.clone()];
+        for (at, block) in (1i64..).zip(&blocks) {
+            let (uuid, parent) = (format!("a{at}"), format!("a{}", at - 1));
+            let iterations = if at < says { &none } else { &iterations };
+            lines.push(of(&uuid, &parent, block.clone(), at + 7, iterations));
+        }
+        let all = fold(&lines);
+        // The answer's 100, 10, 20 and 10, and the advisors'.
+        assert_eq!(all.tokens, Some(140 + 990 + 42 + 14 + 10 + 8 + 4 + 7 + 5));
+        assert_eq!(
+            (all.messages, all.model.as_deref()),
+            (2, Some("claude-opus-5-5"))
+        );
+    }
+    let mut whole = of("a", "u", blocks[0].clone(), 10, &iterations);
+    whole["message"]["content"] = json!(blocks);
+    whole["requestId"] = "req_1".into();
+    let whole = facts(&whole);
+    assert_eq!(whole.usage.as_ref().unwrap().output, Some(10));
+    let others = whole.others();
+    let [opus, haiku] = &others[..] else {
+        panic!("two advisors")
+    };
+    assert!(opus.silent && opus.is_beside && opus.id.is_none());
+    assert_eq!(opus.time_ms, whole.time_ms);
+    assert_eq!(opus.copied_with.as_deref(), Some("req_1"));
+    let [opus, haiku] = [opus, haiku].map(|of| of.usage.clone().unwrap());
+    assert_eq!(opus.model.as_deref(), Some("claude-opus-4-8"));
+    assert_eq!((opus.input, opus.output), (Some(990), Some(42)));
+    assert_eq!((opus.cache_read, opus.cache_write), (Some(14), Some(10)));
     assert_eq!(
-        (all.messages, all.model.as_deref()),
-        (2, Some("claude-opus-5-5"))
+        opus.response_id.as_deref(),
+        Some("msg_1/advisor/claude-opus-4-8")
     );
-    // Without these figures the line repeats those of its answer.
-    let mut plain = told;
-    plain["message"]["usage"]["iterations"] = json!([one("message", Value::Null, 1, 1)]);
-    assert_eq!(facts(&plain).usage.unwrap().output, Some(10));
+    assert!(opus.is_repeated);
+    assert_eq!(haiku.model.as_deref(), Some("claude-haiku-4-5"));
+    assert_eq!((haiku.input, haiku.output), (Some(8), Some(4)));
+    let plain = of("a", "u", blocks[1].clone(), 10, &none);
+    assert!(facts(&plain).others().is_empty());
 }
 
 /// LeaderOnePro, 0/full.jsonl (2.1.267): the environment says that there is no repository.

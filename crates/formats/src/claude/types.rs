@@ -1,5 +1,7 @@
 //! Which types of lines are known? Those that versions up to 2.1.330 wrote, read or passed over.
 
+use crate::model::OTHER_MODEL;
+
 /// In order.
 pub(super) const TYPES: [&str; 49] = [
     "agent-color",
@@ -56,7 +58,8 @@ pub(super) const TYPES: [&str; 49] = [
 /// The kind of a `system` line is its subtype, of which there are ever more: with `_` in it, it is
 /// taken for one.
 pub(super) fn knows(kind: &str) -> bool {
-    kind.contains('_') || SUBTYPES.contains(&kind) || TYPES.binary_search(&kind).is_ok()
+    let is_type = || SUBTYPES.contains(&kind) || TYPES.binary_search(&kind).is_ok();
+    kind.contains('_') || kind == OTHER_MODEL || is_type()
 }
 
 /// Subtypes of one word.

@@ -1,8 +1,14 @@
 //! What did an answer of Claude Code's take?
 
-use super::line::{Content, Iteration, Line, Message};
-use crate::json::{Count, Raw};
+use super::line::{Iteration, Line, Message};
+use crate::json::Raw;
 use crate::model::Usage;
+
+/// The type of a request that an advisor answered.
+const ADVISOR: &str = "advisor_message";
+
+/// Models of advisors that are told apart in an answer.
+const MODELS: usize = 16;
 
 /// What an answer took, as each of its lines says.
 pub(super) fn usage<L, C>(line: &Line<'_, L>, message: &Message<'_, C>) -> Option<Usage> {
@@ -22,39 +28,51 @@ pub(super) fn usage<L, C>(line: &Line<'_, L>, message: &Message<'_, C>) -> Optio
     })
 }
 
-/// What the advisor's model took, on the line of its answer, which stands behind that of the call.
-/// The sums of the answer are without it. Like them it is repeated, so it has an id of its own.
-pub(super) fn advisor_usage(message: &Message<'_, Content<'_>>) -> Option<Usage> {
-    let [block] = message.content.list() else {
-        return None;
+/// What advisors took in an answer, by their models, as far as one of its lines says it. The sums of
+/// the answer are without it. Like them it is repeated, so each has an id of its own.
+pub(super) fn advisors<C>(message: &Message<'_, C>) -> Vec<Usage> {
+    let tokens = message.usage.object();
+    let requests = tokens.and_then(|tokens| tokens.iterations.0);
+    let id = message.id.as_str().filter(|id| !id.is_empty());
+    // Hardly any answer asked one, and most say what each of their requests took.
+    let (Some(requests), Some(id)) = (requests.filter(|all| all.contains(ADVISOR)), id) else {
+        return Vec::new();
     };
-    let tokens = message.usage.object()?;
-    let id = message.id.as_str().filter(|id| !id.is_empty())?;
-    if !block.object()?.is("advisor_tool_result") {
-        return None;
+    let mut advisors: Vec<Usage> = Vec::new();
+    for request in Raw(Some(requests)).items().unwrap_or_default() {
+        let Some(request) = request.parse::<Iteration<'_>>() else {
+            continue;
+        };
+        if request.kind.as_str() != Some(ADVISOR) {
+            continue;
+        }
+        let model = request.model.as_str();
+        let at = advisors.iter().position(|of| of.model.as_deref() == model);
+        let at = match at {
+            Some(at) => at,
+            None if advisors.len() == MODELS => continue,
+            None => {
+                advisors.push(Usage {
+                    response_id: Some(format!("{id}/advisor/{}", model.unwrap_or_default())),
+                    model: request.model.owned(),
+                    is_repeated: true,
+                    ..Usage::default()
+                });
+                advisors.len() - 1
+            }
+        };
+        let of = &mut advisors[at];
+        for (sum, figure) in [
+            (&mut of.input, request.input_tokens),
+            (&mut of.output, request.output_tokens),
+            (&mut of.cache_read, request.cache_read_input_tokens),
+            (&mut of.cache_write, request.cache_creation_input_tokens),
+        ] {
+            let parts = [*sum, figure.0].into_iter().flatten();
+            *sum = parts.reduce(i64::saturating_add);
+        }
     }
-    let all = tokens.iterations.items()?;
-    let all: Vec<Iteration<'_>> = all.iter().filter_map(Raw::parse).collect();
-    let of_advisor = |one: &&Iteration<'_>| one.kind.as_str() == Some("advisor_message");
-    let model = all.iter().find(of_advisor)?.model.owned();
-    let its = all.iter().filter(of_advisor);
-    let its: Vec<_> = its
-        .filter(|one| one.model.as_str() == model.as_deref())
-        .collect();
-    let sum = |figure: fn(&Iteration<'_>) -> Count| {
-        let figures = its.iter().filter_map(|one| figure(one).0);
-        figures.reduce(i64::saturating_add)
-    };
-    Some(Usage {
-        response_id: Some(format!("{id}/advisor")),
-        input: sum(|one| one.input_tokens),
-        output: sum(|one| one.output_tokens),
-        cache_read: sum(|one| one.cache_read_input_tokens),
-        cache_write: sum(|one| one.cache_creation_input_tokens),
-        is_repeated: true,
-        model,
-        ..Usage::default()
-    })
+    advisors
 }
 
 /// Nothing is spent backwards, nor without end.

@@ -107,11 +107,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
     fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
-    if let Some(usage) = &facts.usage
-        && known_by(usage, facts.id.as_deref())
-            .is_none_or(|record| is_new(&mut fold.copilot.counted, record))
-    {
-        fold.add_usage(usage);
+    for usage in facts.all_usage() {
+        let known = known_by(usage, facts.id.as_deref());
+        if known.is_none_or(|record| is_new(&mut fold.copilot.counted, record)) {
+            fold.add_usage(usage);
+        }
     }
     fold.copilot.has_moved |= moves(fold, facts);
     if let Some(header) = &facts.header {

@@ -1,6 +1,8 @@
 //! Which types of events are known? Those that Copilot 1.0.102 may write, read or passed over, and
 //! one of before.
 
+use crate::model::OTHER_MODEL;
+
 /// The entry that a workspace file is.
 const WORKSPACE: &str = "session";
 
@@ -165,7 +167,7 @@ const TYPES: [&str; 156] = [
 ];
 
 pub(super) fn knows(kind: &str) -> bool {
-    kind == WORKSPACE || TYPES.binary_search(&kind).is_ok()
+    [WORKSPACE, OTHER_MODEL].contains(&kind) || TYPES.binary_search(&kind).is_ok()
 }
 
 #[cfg(test)]

@@ -40,7 +40,12 @@ impl Run {
                     facts.model = Some(model.clone());
                 }
                 if !is_of_session && !self.has_records {
-                    facts.usage = self.add(models);
+                    let mut all = self.add(models).into_iter();
+                    facts.usage = all.next();
+                    facts.more_usage = all.collect();
+                    if !facts.more_usage.is_empty() {
+                        facts.copied_with.clone_from(&facts.id);
+                    }
                     return true;
                 }
             }
@@ -49,11 +54,10 @@ impl Run {
         false
     }
 
-    /// What was taken since the run's last end, if something was. Two ends of a run say both what
-    /// was taken from its start on. An entry has one usage: of several models it names none.
-    fn add(&mut self, models: Vec<(String, Tokens)>) -> Option<Usage> {
-        let mut all = Tokens::default();
-        let mut named = Vec::new();
+    /// What each model took since the run's last end, if it took something. Two ends of a run say
+    /// both what was taken from its start on.
+    fn add(&mut self, models: Vec<(String, Tokens)>) -> Vec<Usage> {
+        let mut all = Vec::new();
         for (model, now) in models {
             let name = stable_hash::of([model.as_bytes()]);
             let at = self.told.iter().position(|(told, _)| *told == name);
@@ -67,23 +71,19 @@ impl Run {
             };
             let taken = since(&mut self.told[at].1, now);
             if taken.iter().flatten().any(|part| *part > 0) {
-                named.push(model);
-                for (sum, part) in all.iter_mut().zip(fresh(taken)) {
-                    let parts = [*sum, part].into_iter().flatten();
-                    *sum = parts.reduce(i64::saturating_add);
-                }
+                let [input, output, cache_read, cache_write, reasoning] = fresh(taken);
+                all.push(Usage {
+                    model: Some(model),
+                    input,
+                    output,
+                    cache_read,
+                    cache_write,
+                    reasoning,
+                    ..Usage::default()
+                });
             }
         }
-        let [input, output, cache_read, cache_write, reasoning] = all;
-        (!named.is_empty()).then(|| Usage {
-            model: named.pop().filter(|_| named.is_empty()),
-            input,
-            output,
-            cache_read,
-            cache_write,
-            reasoning,
-            ..Usage::default()
-        })
+        all
     }
 }
 

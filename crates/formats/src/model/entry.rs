@@ -47,6 +47,9 @@ pub struct Facts {
     pub calls: Vec<Call>,
     /// Tokens and cost, when recorded.
     pub usage: Option<Usage>,
+    /// What other models took meanwhile, one each: [`Facts::others`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_usage: Vec<Usage>,
     /// Tokens and cost of one step of an answer whose total another entry records: it counts only
     /// where that total is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,6 +129,9 @@ pub struct Facts {
     pub cwd: Option<String>,
 }
 
+/// The kind of an entry that says what another model took.
+pub(crate) const OTHER_MODEL: &str = "usage";
+
 fn is_false(flag: &bool) -> bool {
     !flag
 }
@@ -135,6 +141,29 @@ impl Facts {
     pub fn spent(&self) -> Option<(&Usage, bool)> {
         let total = self.usage.as_ref().map(|usage| (usage, false));
         total.or_else(|| self.step.as_deref().map(|step| (step, true)))
+    }
+
+    /// What it says of [other models](Facts::more_usage), each as an entry of its own behind it: an
+    /// entry has one usage. They have no bytes and nothing to read.
+    pub fn others(&self) -> Vec<Facts> {
+        let other = |usage: &Usage| Facts {
+            kind: OTHER_MODEL.to_owned(),
+            time_raw: self.time_raw.clone(),
+            time_ms: self.time_ms,
+            agent_sees: self.agent_sees,
+            usage: Some(usage.clone()),
+            copied_with: self.copied_with.clone(),
+            is_beside: true,
+            is_sidechain: self.is_sidechain,
+            silent: true,
+            ..Facts::default()
+        };
+        self.more_usage.iter().map(other).collect()
+    }
+
+    /// All that models took in it.
+    pub(crate) fn all_usage(&self) -> impl Iterator<Item = &Usage> {
+        self.usage.iter().chain(&self.more_usage)
     }
 
     /// The run whose figures it records.
