@@ -88,17 +88,17 @@ impl Lines {
 
 impl LineMarks {
     /// `None` of a line without an id. Written again it may have other fields around what was said,
-    /// so of that only the message counts, with its pictures. What nobody said is a link, which is
-    /// another one below another line.
+    /// and in an answer's message other figures, so only the content counts, with its pictures, and
+    /// which answer it is of. What nobody said is a link, which is another one below another line.
     pub fn of(record: Record<'_>, facts: &Facts) -> Option<LineMarks> {
         let id = facts.id.as_deref()?;
         let what = match &facts.role {
             Some(_) => json::utf8(record.bytes).and_then(said),
             // One id is that of many.
             None if facts.kind == facts::HOOK => None,
-            None => Some(facts.parent.as_deref().unwrap_or_default()),
+            None => Some((facts.parent.as_deref().unwrap_or_default(), "")),
         };
-        let Some(what) = what else {
+        let Some((what, answer)) = what else {
             let by_id = record.hash & MARK;
             return Some(LineMarks {
                 by_id,
@@ -106,7 +106,7 @@ impl LineMarks {
             });
         };
         // What is long is gone through once.
-        let what = stable_hash::of([&facts.kind, what].map(str::as_bytes)).to_le_bytes();
+        let what = stable_hash::of([&facts.kind, what, answer].map(str::as_bytes)).to_le_bytes();
         let mark = |by: &str| stable_hash::of([&what[..], by.as_bytes()]) & MARK;
         let time = facts.time_raw.as_deref().filter(|_| facts.role.is_some());
         Some(LineMarks {
@@ -116,19 +116,40 @@ impl LineMarks {
     }
 }
 
-/// What was said on a line, as it stands. What comes behind it, a result's twin above all, is not
-/// gone through once more.
-fn said(line: &str) -> Option<&str> {
+/// What was said on a line, as it stands, and the id of the answer that it is of. What comes behind
+/// it, a result's twin above all, is not gone through once more.
+fn said(line: &str) -> Option<(&str, &str)> {
     let (mut said, start) = (None, line.len() - line.trim_start().len());
-    json::walk_object(line, start, &mut |key, at| {
-        let end = json::scan_value(line.as_bytes(), at)?;
-        if matches!(key, "message" | "attachment" | "content") {
-            said = line.get(at..end);
-            return None;
+    json::walk_object(line, start, &mut |key, at| match key {
+        "message" => {
+            said = of_message(line, at);
+            None
         }
-        Some(end)
+        "attachment" | "content" => {
+            let end = json::scan_value(line.as_bytes(), at)?;
+            said = line.get(at..end).map(|said| (said, ""));
+            None
+        }
+        _ => json::scan_value(line.as_bytes(), at),
     });
     said
+}
+
+/// The content of the message that begins at `at`, or all of it where it has none, and its id. An
+/// answer names that first, with what it took behind the content.
+fn of_message(line: &str, at: usize) -> Option<(&str, &str)> {
+    let (mut content, mut id) = (None, None);
+    let end = json::walk_object(line, at, &mut |key, at| {
+        let end = json::scan_value(line.as_bytes(), at)?;
+        match key {
+            "content" => content = line.get(at..end),
+            "id" => id = line.get(at..end),
+            _ => {}
+        }
+        (content.is_none() || id.is_none()).then_some(end)
+    });
+    let whole = || line.get(at..end.or_else(|| json::scan_value(line.as_bytes(), at))?);
+    Some((content.or_else(whole)?, id.unwrap_or_default()))
 }
 
 /// Marks, stored as the text of what each is more than the one before it: [`BITS`] bits a sign, the

@@ -119,6 +119,36 @@ fn history_that_is_written_again_counts_once() {
     assert!(!last.is_beside && last.repeats == [Class::Prose, Class::Output]);
 }
 
+/// The first lines of an answer have figures of what it had taken so far. Where it is written again
+/// they may be those of all of it, under its own id or, as what a compaction kept, under a new one.
+#[test]
+fn what_is_written_again_with_later_figures_counts_once() {
+    let mut lines = turn(0).to_vec();
+    for id in ["a0", "k0"] {
+        let mut copy = lines[1].clone();
+        copy["uuid"] = id.into();
+        copy["message"]["usage"]["output_tokens"] = 50.into();
+        copy["message"]["stop_reason"] = "tool_use".into();
+        lines.truncate(4);
+        lines.push(copy);
+        let (found, fold) = related(&lines);
+        let copy = &found[4];
+        assert!(copy.calls.is_empty() && !copy.is_message, "{id}");
+        assert_eq!(copy.repeats, [Class::Prose, Class::Output]);
+        assert_eq!(copy.is_beside, id == "a0");
+        // What it says more is not lost.
+        assert_eq!(copy.usage.as_ref().unwrap().output, Some(50));
+        assert_eq!((fold.tokens, fold.messages), (Some(135 + 180), 3));
+    }
+    // Another answer says the same at the same time.
+    let mut other = lines[1].clone();
+    other["uuid"] = "o0".into();
+    other["message"]["id"] = "msg_o".into();
+    lines[4] = other;
+    let (found, _) = related(&lines);
+    assert!(found[4].is_message && !found[4].calls.is_empty());
+}
+
 /// Some versions write all links of one hook under one id: each is one below another line.
 #[test]
 fn links_of_one_id_are_told_apart_by_what_they_hang_on() {
