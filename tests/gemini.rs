@@ -432,6 +432,72 @@ fn no_project_root_leaves_the_directory_empty() {
     store.check("removed");
 }
 
+/// The hash by which a version until early 2026 called the folder of `/home/ada/code/aviary`.
+const HASH: &str = "42837ebc9088fcde5860e401f26107427852e1cc30cc4a41b9358c8999d30a68";
+
+/// A store whose project's folder has that name, and no `.project_root`.
+fn of_hash(case: &str) -> Store {
+    let store = Store::of("gemini", case);
+    fs::rename(store.path("tmp/aviary"), store.path(&format!("tmp/{HASH}"))).unwrap();
+    let _ = fs::remove_file(store.path(&format!("tmp/{HASH}/.project_root")));
+    store
+}
+
+/// The session of the fixture read a file in it.
+#[test]
+fn a_folder_called_by_a_hash_is_of_the_directory_that_its_session_names() {
+    let store = of_hash("document");
+    assert_eq!(only(&store.index()).cwd, "/home/ada/code/aviary");
+    store.check("proven");
+    let file = store.path(&format!("tmp/{HASH}/.project_root"));
+    for cwd in ["/home/ada/code/aviary", "/w"] {
+        fs::write(&file, cwd).unwrap();
+        assert_eq!(only(&store.index()).cwd, cwd);
+        store.check(cwd);
+    }
+    fs::remove_file(&file).unwrap();
+    assert_eq!(only(&store.index()).cwd, "/home/ada/code/aviary");
+    store.check("proven again");
+    // In a session that names no path nothing is guessed.
+    assert_eq!(only(&of_hash("no-project-root").index()).cwd, "");
+}
+
+/// Also of a log, whose proof stands far behind its beginning.
+#[test]
+fn a_proven_directory_decides_what_is_excluded() {
+    let store = of_hash("document");
+    store.keep();
+    let log = store.path(&format!(
+        "tmp/{HASH}/chats/session-2026-01-05T09-01-7d1c0a53.jsonl"
+    ));
+    let mut lines = fs::read_to_string(Store::of("gemini", "id-twice").path(LOG)).unwrap();
+    for number in 0..400 {
+        let note =
+            json!({"id": format!("n{number}"), "type": "info", "content": "reeds ".repeat(50)});
+        lines += &format!("{note}\n");
+    }
+    let last =
+        json!({"id": "m9", "type": "user", "content": "Look at /home/ada/code/aviary/nests"});
+    fs::write(&log, format!("{lines}{last}\n")).unwrap();
+    let config = |folders: &[&str]| Config {
+        rules: Rules::set(Exclude::new(folders).unwrap(), FollowLinks::WithinRoots),
+        ..store.config()
+    };
+    let listed = |config: &Config| {
+        let report = Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(config, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        (rows(&index).len(), report.bytes_read)
+    };
+    let excluded = config(&["/home/ada/code"]);
+    for _ in 0..2 {
+        // Nothing of it is stored, even for a moment.
+        assert_eq!(listed(&excluded), (0, 0));
+    }
+    assert_eq!(listed(&config(&["/elsewhere"])).0, 2);
+    assert_eq!(listed(&excluded).0, 0);
+}
+
 /// Whichever is there first, and whichever changes.
 #[test]
 fn project_root_decides_what_is_excluded() {

@@ -188,13 +188,20 @@ fn is_out_by_cwd(
     cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
 }
 
-/// The working directory that a file beside it holds, or that its own beginning names.
+/// The working directory that a file beside it holds, or that its own beginning names. Of a session
+/// for which that file is not there, any of its records may.
 fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
-    if let Some(beside) = format.cwd_beside(path) {
-        return cwd_in(&beside).ok()?;
+    let beside = format.cwd_beside(path);
+    if let Some(beside) = &beside
+        && let Some(cwd) = cwd_in(beside).ok()?
+    {
+        return Some(cwd);
     }
-    let is_lines = format.shape_of(path) == Shape::Lines;
-    let most = if is_lines { MOST_HEADER } else { MOST_DOCUMENT };
+    let shape = format.shape_of(path);
+    let most = match shape {
+        Shape::Lines if beside.is_none() => MOST_HEADER,
+        _ => MOST_DOCUMENT,
+    };
     let mut bytes = Vec::new();
     path.open(format)
         .ok()?
@@ -202,15 +209,22 @@ fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
         .read_to_end(&mut bytes)
         .ok()?;
     bytes.drain(..format.passed_over(&bytes));
-    let records = match is_lines {
-        true => bytes.split(|byte| *byte == b'\n').collect(),
-        false => vec![bytes.as_slice()],
+    let records: Vec<&[u8]> = match shape {
+        Shape::Lines => bytes.split(|byte| *byte == b'\n').collect(),
+        Shape::Elements => {
+            let elements = format.elements(path, &bytes)?.into_iter();
+            elements.filter_map(|at| bytes.get(at)).collect()
+        }
+        _ => vec![bytes.as_slice()],
     };
-    records
+    let mut headers = records
         .into_iter()
         .filter(|record| serde_json::from_slice::<serde::de::IgnoredAny>(record).is_ok())
-        .find_map(|record| format.facts_at(path, record).header)?
-        .cwd
+        .filter_map(|record| format.facts_at(path, record).header);
+    match beside {
+        Some(_) => headers.find_map(|header| header.cwd),
+        None => headers.next()?.cwd,
+    }
 }
 
 fn hash_of(session_key: &str) -> i64 {

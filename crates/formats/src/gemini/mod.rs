@@ -8,6 +8,7 @@ use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod cut;
+mod directory;
 mod facts;
 mod fold;
 mod line;
@@ -29,7 +30,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     fn shape(&self) -> Shape {

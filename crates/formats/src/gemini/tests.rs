@@ -562,7 +562,8 @@ fn later_versions_of_what_was_kept_count_no_more() {
 }
 
 /// Where results of tools are masked, all that is remembered is written once more, each message as
-/// a line (0.61.0, `recordSyntheticMessage`). Of a prompt it cannot be told that nobody typed it.
+/// a line (0.61.0, `recordSyntheticMessage`). Of a prompt it cannot be told that nobody typed it,
+/// where what the session began with is not among it.
 #[test]
 fn answers_and_calls_that_are_written_once_more_count_once() {
     let mut lines = compressed(&[json!({"id": "u3", "type": "user", "content": "heron three"})]);
@@ -585,6 +586,60 @@ fn answers_and_calls_that_are_written_once_more_count_once() {
     // What a model says itself may be the same.
     lines[10]["model"] = json!("gemini-3-pro");
     assert_eq!(read_lines(&lines).1.messages, 8);
+}
+
+/// It begins with what the session began with, which may be one message with the first prompt, and
+/// ends where all of it is set.
+#[test]
+fn all_that_is_written_once_more_counts_once() {
+    let context = json!({"text": "<session_context>\nlark"});
+    let said =
+        |id: &str, kind: &str, parts: Value| json!({"id": id, "type": kind, "content": parts});
+    for is_merged in [false, true] {
+        let mut lines = compressed(&[
+            json!({"id": "u3", "type": "user", "content": "heron three"}),
+            json!({"id": "u4", "type": "user", "content": "whale one"}),
+        ]);
+        let began = json!({"$set": {"messages": [said("e0", "user", json!([context]))]}});
+        lines.insert(1, began);
+        for answer in [3, 5] {
+            lines[answer]["model"] = json!("gemini-3-pro");
+        }
+        let whale = json!({"text": "whale one"});
+        let mut again = match is_merged {
+            true => vec![said("k1", "user", json!([context, whale]))],
+            false => vec![
+                said("k0", "user", json!([context])),
+                said("k1", "user", json!([whale])),
+            ],
+        };
+        again.push(said("k2", "gemini", json!([{"text": "answer one"}])));
+        let set = lines[8]["$set"]["messages"].as_array().unwrap();
+        again.extend(set[2..].iter().cloned());
+        lines[8] = json!({"$set": {"messages": again}});
+        lines.splice(8..8, again);
+        let (facts, fold) = read_lines(&lines);
+        let of = |id: &str| {
+            let mut all = facts.iter();
+            all.find(|facts| facts.id.as_deref() == Some(id)).unwrap()
+        };
+        // Four prompts, the last of which somebody typed again, and three answers.
+        assert_eq!(fold.messages, 7, "{is_merged}");
+        for id in ["k1", "k2", "k3", "k6"] {
+            assert_eq!(of(id).repeats, [Class::Prose], "{id}");
+        }
+        assert!(of("u4").is_message && of("u4").repeats.is_empty());
+        let calls = facts.iter().flat_map(|facts| &facts.calls);
+        assert_eq!(calls.count(), 2);
+        // The branch is what was said once more, and what was typed then.
+        let mut branch = vec!["u4".to_owned()];
+        while let Some(before) = &of(branch.last().unwrap()).parent {
+            branch.push(before.clone());
+        }
+        branch.reverse();
+        let all = ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "u3", "u4"];
+        assert_eq!(branch, all[usize::from(is_merged)..]);
+    }
 }
 
 /// What it keeps was said, asked and answered before: it counts once, and is found once.
@@ -651,4 +706,92 @@ fn what_tools_gave_back_is_on_the_branch_that_is_kept() {
     set.truncate(5);
     let alone = [lines[0].clone(), lines[7].clone()];
     assert_eq!(read_lines(&alone).1.leaf.as_deref(), Some("k4"));
+}
+
+/// Until early 2026 a project's folder is called by the SHA-256 of its working directory (0.3.4 to
+/// 0.28.2, `getProjectHash`). Of these two it is what `sha256sum` says.
+#[test]
+fn a_session_proves_the_directory_of_which_its_folder_has_the_hash() {
+    let unix = "2ef28aa54a03f175a66bce2e27581dc9a65a9f3dd9f77ba7903305affdafb595";
+    let windows = "1b8ecf0026cdf1ac6adb60ae1025e1c4524a1c60228365add9bf8f28a291c0cd";
+    let cwd = |hash: &str, record: &Value| {
+        let path =
+            format!("/home/ada/.gemini/tmp/{hash}/chats/session-2025-09-05T09-00-7d1c0a52.json");
+        let facts = Gemini.facts_at(Path::new(&path), record.to_string().as_bytes());
+        facts.header.and_then(|header| header.cwd)
+    };
+    let call = |args: Value, output: &str| {
+        let result = json!([{"functionResponse": {"id": "c1", "name": "t", "response": {"output": output}}}]);
+        json!({"id": "g1", "type": "gemini", "content": "", "toolCalls": [{"id": "c1", "name": "t",
+            "args": args, "result": result, "status": "success"}]})
+    };
+    let known = "/home/ada/my aviary (2)";
+    for found in [
+        call(
+            json!({"absolute_path": "/home/ada/my aviary (2)/src/a.rs"}),
+            "an owl",
+        ),
+        call(json!({"path": "/home/ada/my aviary (2)"}), ""),
+        call(json!({"path": "/home/ada/my aviary (2)/"}), ""),
+        call(
+            json!({"paths": ["/etc/hosts", "/home/ada/my aviary (2)/b"]}),
+            "",
+        ),
+        call(
+            json!({"command": "cat '/home/ada/my aviary (2)/b' /etc/hosts"}),
+            "",
+        ),
+        call(
+            json!({}),
+            "Found 1 file in /tmp, (none) and /home/ada/my aviary (2)/x.md\n---",
+        ),
+        call(
+            json!({}),
+            "Directory listing for /home/ada/my aviary (2):\n[DIR] src",
+        ),
+        says("user", "See file:///home/ada/my aviary (2)/a.md, please"),
+        says(
+            "user",
+            "<session_context>\nI work in /home/ada/my aviary (2)\n",
+        ),
+    ] {
+        assert_eq!(cwd(unix, &found).as_deref(), Some(known), "{found}");
+        // A name says nothing of the directory.
+        assert_eq!(cwd("aviary", &found), None);
+        assert_eq!(cwd(&"5e".repeat(32), &found), None);
+    }
+    for none in [
+        call(json!({"path": "src/home/ada/my aviary (2)"}), ""),
+        call(json!({"path": "/home/ada/my aviary (3)/a"}), "/home/ada"),
+        says("user", "https://home/ada"),
+        header("main"),
+    ] {
+        assert_eq!(cwd(unix, &none), None, "{none}");
+    }
+    for path in [
+        "C:\\Users\\Ada\\aviary\\src\\a.rs",
+        "c:/Users/Ada/aviary/src",
+        "C:\\Users\\Ada\\aviary",
+    ] {
+        let record = call(json!({"file_path": path}), "");
+        assert_eq!(
+            cwd(windows, &record).as_deref(),
+            Some("C:\\Users\\Ada\\aviary"),
+            "{path}"
+        );
+    }
+}
+
+/// However much a record names, so many directories are tried and no more.
+#[test]
+fn a_record_that_names_many_directories_is_no_burden() {
+    let path = format!(
+        "tmp/{}/chats/session-2025-09-05T09-00-7d1c0a52.json",
+        "5e".repeat(32)
+    );
+    for text in ["/a/b ", "/a)", "/é/", "C:\\", "\\/", "/", "/a/"] {
+        let record = says("user", &text.repeat(200_000)).to_string();
+        let facts = Gemini.facts_at(Path::new(&path), record.as_bytes());
+        assert_eq!(facts.header, None);
+    }
 }
