@@ -125,7 +125,8 @@ fn usage_of_several_models_of_a_run_is_told_apart() {
     );
     home.write(".copilot/session-state/another/events.jsonl", &text);
     assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
-    home.run(&["rebuild"]);
+    let rebuilt = home.run(&["rebuild"]);
+    assert!(!rebuilt.contains("--- exit"), "{rebuilt}");
     assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
     let verified = home.run(&["verify"]);
     assert!(
