@@ -32,7 +32,7 @@ async function resumed(version, place, extensions, count) {
     return performance.now();
   };
   try {
-    await terminal.shows(/0\.0%/);
+    await terminal.started(place);
     terminal.type("/resume");
     await terminal.shows(/\/resume/);
     terminal.keys("Enter");

@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeSessions } from "./sessions.mjs";
 
@@ -152,10 +152,13 @@ export class Rpc {
   }
 }
 
+let terminals = 0;
+
 /** A terminal of tmux, on a server of its own, in which a command runs. */
 export class Terminal {
   constructor(place, command) {
-    this.socket = join(place.home, "tmux.socket");
+    // A server that was told to end may still be there.
+    this.socket = join(place.home, `tmux-${++terminals}.socket`);
     this.env = { PATH: "/usr/bin:/bin", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: place.home };
     const variables = Object.entries(place.env).flatMap(([name, value]) => [
       "-e",
@@ -194,6 +197,19 @@ export class Terminal {
 
   screen() {
     return this.#tmux("capture-pane", "-p");
+  }
+
+  /**
+   * Waits until pi has started. It draws its screen before that, and refuses what is entered;
+   * what it does last is to name the terminal after its directory.
+   */
+  async started(place, patienceMs = PATIENCE_MS) {
+    const named = ` - ${basename(place.cwd)}`;
+    const end = Date.now() + patienceMs;
+    while (!this.#tmux("display-message", "-p", "#{pane_title}").trimEnd().endsWith(named)) {
+      if (Date.now() > end) throw new Error(`pi does not start:\n${this.screen()}`);
+      await new Promise((done) => setTimeout(done, 30));
+    }
   }
 
   /** The screen, once it shows this. */

@@ -11,7 +11,7 @@ const why = lacking() ?? (spawnSync("tmux", ["-V"]).error ? "tmux is not install
 /** A terminal with pi, once it is ready for input. */
 async function start(version, place) {
   const terminal = new Terminal(place, [...piOf(version), "--offline", ...EXTENSIONS]);
-  await terminal.shows(/0\.0%/);
+  await terminal.started(place);
   return terminal;
 }
 
