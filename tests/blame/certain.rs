@@ -148,6 +148,7 @@ fn lines_that_commands_wrote_and_others_too() {
         &*again,
         "echo 'const RETRY_LIMIT: u32 = 42;' | tee -a main.rs",
         "cd .. && printf '%s\\n' 'const RETRY_LIMIT: u32 = 42;' >> parser/main.rs",
+        "{ echo '// All.'; echo 'const RETRY_LIMIT: u32 = 42;'; } > main.rs",
     ] {
         let home = Sandbox::new();
         home.write("code/parser/main.rs", LINE);

@@ -102,8 +102,18 @@ fn makes_commit(command: &SimpleCommand) -> bool {
         }
         None => false,
     };
+    // For these it is the same commit in the same folder.
+    const SAME: [&str; 3] = ["commit.gpgsign=", "user.email=", "user.name="];
     let is_turned = command.words.iter().any(|word| word == "!");
-    let given = command.given_to(&["git"]).unwrap_or_default();
+    let mut given = command.given_to(&["git"]).unwrap_or_default();
+    while let [option, set, behind @ ..] = given
+        && option == "-c"
+        && SAME
+            .iter()
+            .any(|of| set.to_ascii_lowercase().starts_with(of))
+    {
+        given = behind;
+    }
     let is_commit = given.first().is_some_and(|of| of == "commit");
     is_commit && !is_turned && !is_elsewhere(command) && !given.iter().any(is_tried)
 }
@@ -254,6 +264,18 @@ mod tests {
             (
                 "cd x; git commit -q -m x && git rev-parse --short HEAD",
                 true,
+            ),
+            (
+                "git -c user.name=x -c user.email=x@y commit -qm z && git log -1 --oneline",
+                true,
+            ),
+            (
+                "git -c core.worktree=y commit -q -m x && git log -1 --oneline",
+                false,
+            ),
+            (
+                "git -c user.name=x -C y commit -qm z && git log -1 --oneline",
+                false,
             ),
             // An earlier one, if nothing was committed; others; another one.
             ("git commit -q -m x; git log --oneline -1", false),

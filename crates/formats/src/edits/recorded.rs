@@ -143,6 +143,8 @@ mod tests {
                 false,
             ),
             ("echo 'let a_name = \"x\";' | tee -a a.rs", true),
+            ("{ echo 'let a_name = \"x\";'; echo; } >> a.rs", true),
+            ("{ echo 'let a_name = \"x\";'; echo; } >&2; make", false),
             ("bash -c \"echo 'let a_name = \\\"x\\\";'\" >> a.rs", true),
             (
                 "python3 -c \"$(cat <<'E'\nw('let a_name = \"x\";')\nE\n)\"",

@@ -4,6 +4,7 @@
 
 mod course;
 mod given;
+mod groups;
 mod patches;
 
 use std::collections::HashSet;
@@ -33,6 +34,8 @@ pub struct SimpleCommand {
     reads: Option<String>,
     /// It writes behind what is in a file.
     appends: bool,
+    /// It says where what it prints goes.
+    is_redirected: bool,
     /// How many brackets of `( … )` open right before it.
     pub opens: usize,
     /// How many of them close right behind it.
@@ -86,6 +89,7 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
         last.end = End::Last;
     }
     course::follow(&mut commands, Some(Arc::default()), &mut HashSet::new());
+    groups::share_files(&mut commands);
     commands
 }
 
@@ -122,6 +126,7 @@ impl SimpleCommand {
             end: End::Last,
             reads: None,
             appends: false,
+            is_redirected: false,
             opens: 0,
             closes: 0,
             names_function: false,
@@ -453,6 +458,7 @@ impl<'t> Shell<'t> {
     fn output(&mut self) {
         let number = self.take_number();
         let is_output = number.is_none_or(|number| number == "1");
+        self.now.is_redirected |= is_output;
         let appends = self.takes('>');
         if appends || !self.takes('|') {
             let is_number = |sign: &char| sign.is_ascii_digit() || *sign == '-';
@@ -547,8 +553,7 @@ impl<'t> Shell<'t> {
             return;
         }
         let mut ended = std::mem::replace(&mut self.now, SimpleCommand::empty());
-        ended.end = end;
-        self.input_at = None;
+        (ended.end, self.input_at) = (end, None);
         ended.names_function |= ended.program().first().is_some_and(|of| of == "function");
         ended.hides |= ended.names_function && !ended.words.iter().any(|word| word == "{");
         // Those before the first of these are of commands that have ended.
