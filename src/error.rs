@@ -202,7 +202,7 @@ pub enum Error {
     #[error(transparent)]
     Store(StoreError),
     /// The index's folder, or a file in it, cannot be made or opened for writing.
-    #[error("{}", .path.display())]
+    #[error("cannot write {}", .path.display())]
     Unwritable {
         /// What was touched.
         path: PathBuf,
@@ -213,7 +213,7 @@ pub enum Error {
     #[error(transparent)]
     Session(#[from] crate::session::Error),
     /// A file or folder.
-    #[error("{}", .path.display())]
+    #[error("cannot {} {}", verb(.source), .path.display())]
     Io {
         /// What was touched.
         path: PathBuf,
@@ -227,6 +227,17 @@ pub enum Error {
         /// What the writer said.
         source: std::io::Error,
     },
+}
+
+/// What the system refuses to do with a file or folder, as far as its answer tells.
+fn verb(refusal: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{
+        AlreadyExists, FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+    };
+    match refusal.kind() {
+        AlreadyExists | FileTooLarge | QuotaExceeded | ReadOnlyFilesystem | StorageFull => "write",
+        _ => "access",
+    }
 }
 
 impl Error {
@@ -416,6 +427,21 @@ mod tests {
             assert!(!said.contains(&why), "{said}");
             assert_eq!(with_causes(&error), format!("{said}: {why}"));
         }
+    }
+
+    #[test]
+    fn a_message_says_what_could_not_be_done() {
+        let path = Path::new("here");
+        let of = |kind: ErrorKind| Error::io(path, kind.into()).to_string();
+        assert_eq!(of(ErrorKind::NotFound), "cannot access here");
+        assert_eq!(of(ErrorKind::StorageFull), "cannot write here");
+        let unwritable = Error::unwritable(path, ErrorKind::NotADirectory.into());
+        assert_eq!(unwritable.to_string(), "cannot write here");
+        let of_catalogue = catalogue::Error::Io {
+            path: path.to_owned(),
+            source: ErrorKind::PermissionDenied.into(),
+        };
+        assert_eq!(Error::from(of_catalogue).to_string(), "cannot access here");
     }
 
     #[test]

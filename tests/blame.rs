@@ -564,7 +564,7 @@ fn as_people_read_it() {
     "#);
     insta::assert_snapshot!(home.run(&["blame", "none.rs"]), @r#"
     --- stderr
-    error: none.rs: No such file or directory (os error 2)
+    error: cannot access none.rs: No such file or directory (os error 2)
     --- exit Some(2)
     "#);
     insta::assert_snapshot!(home.run(&["log", "main.rs"]), @r#"
@@ -585,7 +585,7 @@ fn as_people_read_it() {
     "#);
     insta::assert_snapshot!(home.run(&["blame", "main.rs:1-4"]), @r#"
     --- stderr
-    error: main.rs:1-4: No such file or directory (os error 2)
+    error: cannot access main.rs:1-4: No such file or directory (os error 2)
     hint: FILE:LINE is one line, as in src/main.rs:120; no range of lines
     --- exit Some(2)
     "#);

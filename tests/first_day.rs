@@ -387,7 +387,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     let said = home.run(&["sync"]);
     assert_snapshot!(said, @r#"
     --- stderr
-    error: $HOME/.cache/sessionary/v5: Not a directory (os error 20)
+    error: cannot write $HOME/.cache/sessionary/v5: Not a directory (os error 20)
     hint: choose another directory with --index
     --- exit Some(2)
     "#);
@@ -409,7 +409,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     }
     assert_snapshot!(home.run(&["show", "last"]), @r#"
     --- stderr
-    error: $HOME/.cache/sessionary/v5: Not a directory (os error 20)
+    error: cannot write $HOME/.cache/sessionary/v5: Not a directory (os error 20)
     hint: choose another directory with --index
     hint: a session file can be named by its path
     --- exit Some(2)

@@ -270,7 +270,7 @@ fn a_snapshot_is_one_private_file_that_nothing_overwrites() {
     let was = fs::read(&file).expect("the file");
     insta::assert_snapshot!(home.run(&["sql", "--snapshot", name]), @r"
     --- stderr
-    error: $HOME/share/sessions.sqlite: the file already exists; name a new one
+    error: cannot write $HOME/share/sessions.sqlite: the file already exists; name a new one
     --- exit Some(2)
     ");
     assert_eq!(fs::read(&file).expect("the file"), was);

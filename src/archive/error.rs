@@ -16,7 +16,7 @@ pub enum Error {
         error: rusqlite::Error,
     },
     /// A file or folder cannot be made, read or written.
-    #[error("{}", .path.display())]
+    #[error("cannot access {}", .path.display())]
     Io {
         /// What was touched.
         path: PathBuf,

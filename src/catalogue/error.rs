@@ -75,7 +75,7 @@ pub enum Error {
         message: String,
     },
     /// The directory cannot be made or read.
-    #[error("{}", .path.display())]
+    #[error("cannot access {}", .path.display())]
     Io {
         /// What was touched.
         path: PathBuf,
