@@ -81,15 +81,17 @@ fn a_file_that_is_rewritten_while_it_grows_has_two_versions() {
 #[test]
 fn a_first_sync_that_is_called_off_loses_nothing_of_the_archive() {
     let home = Home::keeping();
-    home.write("gone.jsonl", &session("gone", "zanzibar", 0..3));
+    // Each of so many entries that the first sync commits when it has one of them.
+    let gone = session("gone", "zanzibar", 0..3) + &session("gone", "quagga", 3..600);
+    home.write("gone.jsonl", &gone);
     home.sync();
     fs::remove_file(home.file("gone.jsonl")).unwrap();
-    home.write("there.jsonl", &session("there", "quetzal", 0..3));
+    home.write("there.jsonl", &session("there", "quetzal", 0..600));
     assert_eq!(ids(&home), ["gone", "there"]);
     fs::remove_dir_all(home.config().index_dir).unwrap();
     let config = home.config();
     let called_off = Indexer::open(&config).unwrap().sync(&mut |event| {
-        if matches!(event, Event::Catalogued { .. }) {
+        if matches!(event, Event::Readable) {
             config.cancel.cancel();
         }
     });
