@@ -47,7 +47,7 @@ use rand_chacha::ChaCha8Rng;
 use sessionary::index::SearchScope;
 use sessionary::{Config, Freshness, Index, Indexer};
 
-use dump::{clean, dump, fresh, root, same};
+use dump::{clean, dump, fresh, root, same, same_order};
 use folders::Folders;
 use world::World;
 
@@ -234,6 +234,9 @@ fn history(seed: u64, log: &mut Vec<String>) {
     let expected = fresh(&config, &place.path().join("fresh"));
     same(&dump(&index), &dump(&expected), "after the history");
     clean(&index, "after the history");
+    for query in [word, "walrus fooBar"] {
+        same_order(&index, &expected, query, "after the history");
+    }
     assert_eq!(
         before,
         expected.search(word, &scope).unwrap().total,

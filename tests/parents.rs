@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use sessionary::index::ListScope;
+use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index, Indexer};
 
@@ -482,4 +482,90 @@ fn parents_are_those_that_an_index_from_scratch_finds() {
         }
     }
     assert!(related > 50, "{related}");
+}
+
+/// A session of pi that says what another one does, as forks do.
+fn copy(id: &str, minute: u32, parent: Option<&Path>) -> String {
+    let time = |minute: u32| format!("2026-05-12T01:{minute:02}:27.000Z");
+    let mut header =
+        json!({"type": "session", "version": 3, "id": id, "timestamp": time(minute), "cwd": "/w"});
+    if let Some(parent) = parent {
+        header["parentSession"] = parent.display().to_string().into();
+    }
+    let said = json!({"type": "message", "id": "a1", "parentId": null, "timestamp": time(2),
+        "message": {"role": "user", "content": "the camshaft turns the piston"}});
+    format!("{header}\n{said}\n")
+}
+
+/// The addresses of all hits, page by page.
+fn found(index: &Index, query: &str, scope: &SearchScope) -> Vec<String> {
+    let (mut scope, mut found) = (scope.clone(), Vec::new());
+    loop {
+        let answer = index.search(query, &scope).unwrap();
+        let hits = answer.sessions.iter().flat_map(|group| &group.hits);
+        found.extend(hits.map(|hit| hit.address.clone()));
+        match answer.cursor {
+            Some(cursor) => scope.cursor = Some(cursor),
+            None => return found,
+        }
+    }
+}
+
+/// One in a subagent's session comes last.
+#[test]
+fn of_copies_the_original_is_found_first_whatever_was_read_first() {
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let store = Store::new();
+        let original = store.path("pi/--w--/2026-05-12T01-02-27-000Z_p1.jsonl");
+        let of = Some(original.as_path());
+        let forks = "pi/--w--/2026-05-12T01-02-27-000Z_p1/forks";
+        let files = [
+            (
+                "pi/--w--/2026-05-12T01-02-27-000Z_p1.jsonl".to_owned(),
+                copy("p1", 2, None),
+            ),
+            (
+                "pi/--w--/2026-05-12T01-04-27-000Z_k1.jsonl".to_owned(),
+                copy("k1", 4, of),
+            ),
+            (
+                format!("{forks}/2026-05-12T01-03-27-000Z_f1.jsonl"),
+                copy("f1", 3, of),
+            ),
+        ];
+        for at in order {
+            let (name, text) = &files[at];
+            store.write(name, text);
+            sync(&store.config());
+        }
+        let index = store.index();
+        for query in ["camshaft", "camshaft piston"] {
+            for kind in 0..8 {
+                let mut scope = SearchScope {
+                    limit: Some(1),
+                    passages: kind & 1 != 0,
+                    newest_first: kind & 2 != 0,
+                    ..SearchScope::default()
+                };
+                if kind & 4 != 0 {
+                    scope.limit = Some(2);
+                }
+                assert_eq!(
+                    found(&index, query, &scope),
+                    ["p1:a1"],
+                    "{order:?}, {scope:?}"
+                );
+                scope.every_copy = true;
+                let all = found(&index, query, &scope);
+                assert_eq!(all, ["p1:a1", "k1:a1", "f1:a1"], "{order:?}, {scope:?}");
+            }
+        }
+    }
 }

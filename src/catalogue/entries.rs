@@ -240,7 +240,7 @@ impl Catalogue {
     }
 
     /// Whether all of a session is in one source.
-    fn has_one_source(&self, session: i64) -> Result<bool, Error> {
+    pub fn has_one_source(&self, session: i64) -> Result<bool, Error> {
         let sql = "SELECT count(*) = 1 FROM _session_sources WHERE session = ?1";
         let is_one = self.first(sql, [session], |r| r.get(0))?;
         Ok(is_one.unwrap_or(false))

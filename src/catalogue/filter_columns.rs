@@ -199,7 +199,8 @@ impl Catalogue {
     }
 
     /// Entries of sessions of these roots with this id, or whose id begins so: `most` of them, the
-    /// one with this very id first, then the newest, and how many there are.
+    /// one with this very id first, then the newest, of copies that of the original, and how many
+    /// there are.
     pub fn keys_of_id(
         &self,
         roots: &[i64],
@@ -207,10 +208,10 @@ impl Catalogue {
         most: usize,
     ) -> Result<(Vec<i64>, u64), Error> {
         let sql = format!(
-            "SELECT key, count(*) OVER () FROM _entries
-             WHERE id >= ?1 AND id < ?1 || char(1114111)
-               AND (SELECT root FROM _sessions WHERE session = key >> 24) IN ({})
-             ORDER BY id = ?1 DESC, time_ms DESC, key LIMIT ?2",
+            "SELECT key, count(*) OVER () FROM _entries e CROSS JOIN _sessions s ON s.session = e.key >> 24
+             WHERE e.id >= ?1 AND e.id < ?1 || char(1114111) AND s.root IN ({})
+             ORDER BY e.id = ?1 DESC, e.time_ms DESC, s.subagent, s.parent IS NOT NULL,
+               coalesce(s.created_ms, 1 << 62), s.path, s.place, key LIMIT ?2",
             numbers(roots)
         );
         // More than SQLite can count are all of them.
@@ -228,7 +229,8 @@ impl Catalogue {
         self.one(query, [low, high, line], |r| r.get(0))
     }
 
-    /// Sessions of these roots whose id begins so, whatever its case; the newest first.
+    /// Sessions of these roots whose id begins so, whatever its case; the newest first, then by
+    /// path.
     pub fn sessions_by_id(
         &self,
         roots: &[i64],
@@ -237,7 +239,7 @@ impl Catalogue {
     ) -> Result<Vec<StoredSession>, Error> {
         let query = format!(
             "{SESSION} WHERE s.root IN ({}) AND lower(substr(s.id, 1, length(?1))) = lower(?1)
-             ORDER BY s.modified_ms DESC LIMIT ?2",
+             ORDER BY s.modified_ms DESC, s.path, r.agent, s.place LIMIT ?2",
             numbers(roots)
         );
         self.all(&query, params![id, most as i64], stored_session)

@@ -47,6 +47,7 @@ mod sql;
 mod statements;
 mod sums;
 mod tables;
+pub mod ties;
 mod usage_row;
 pub mod values;
 mod wal;

@@ -32,6 +32,7 @@ mod place;
 mod relax;
 mod scope;
 mod snippet;
+mod ties;
 mod unknown;
 
 use compiled::{EntryFilter, PassageQuery};
@@ -41,6 +42,7 @@ use max_bytes::PageHit;
 use page::Page;
 use relax::Relaxation;
 pub use scope::SearchScope;
+use ties::Ties;
 
 /// So many bytes of text that is not indexed are taken apart for words with a typo, at most: where
 /// there is more, these are looked for in what is indexed.
@@ -131,6 +133,7 @@ struct Search<'a> {
     found: OnceCell<Rc<WordsState>>,
     /// What they lack, once that was asked.
     lack: OnceCell<Backlog>,
+    ties: Ties<'a>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
 }
 
@@ -154,6 +157,7 @@ impl<'a> Search<'a> {
             ranks_sessions: ranks_sessions(query, scope),
             found: found.map_or_else(OnceCell::new, |found| OnceCell::from(Rc::new(found))),
             lack: OnceCell::new(),
+            ties: Ties::new(snapshot.catalogue),
             progress: RefCell::new(progress),
         }
     }
@@ -412,7 +416,7 @@ impl<'a> Search<'a> {
             };
             let limit = self.scope.most_hits();
             let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
-            let mut found = asked.hits(order, want)?;
+            let mut found = asked.hits(order, want, &self.ties)?;
             let mut counted = self.counted(asked, &asked.here, &found)?;
             let mut page = Page::new(self, asked, &counted, order, limit);
             loop {
@@ -422,7 +426,7 @@ impl<'a> Search<'a> {
                     break;
                 }
                 want = want.saturating_mul(4);
-                found = asked.hits(order, want)?;
+                found = asked.hits(order, want, &self.ties)?;
             }
             let (is_nothing, is_stale) = (page.has_no_match(), page.stale);
             answer.complete &= !page.stale && page.unverified == 0;

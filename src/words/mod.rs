@@ -52,7 +52,7 @@ pub use schema::{Doc, SCHEMA_REVISION};
 pub use scope::{Facts, Scope, TimeRange, ValueFilter};
 #[cfg(test)]
 pub use search::search;
-pub use search::{Answer, Hit, Order, SearchSource, Words, search_any};
+pub use search::{Answer, Hit, Order, SearchSource, TieBreak, Words, search_any};
 pub use sessions::{
     HITS_PER_SESSION, RankedSessions, SessionQuery, loose, rank_sessions, words_nowhere,
 };

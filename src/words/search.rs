@@ -1,5 +1,6 @@
 //! Which passages match, and which of them come first?
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -110,10 +111,28 @@ impl Words {
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The best score; among equals the newest, then the largest key, then prose.
+    /// The best score; among equals the newest. Those that tie in both go by a [`TieBreak`], else
+    /// by the largest key, then prose.
     Ranked,
-    /// The newest; among equals the largest key, then prose. Scores are 0.
+    /// The newest; those that tie go as above. Scores are 0.
     Newest,
+}
+
+/// Which comes first of those that tie? Keys tell in which order files were read, which nobody
+/// should see: whoever shows hits knows better.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct TieBreak<'a> {
+    pub sessions: &'a dyn Fn(u64, u64) -> Ordering,
+    pub hits: &'a dyn Fn(&Hit, &Hit) -> Ordering,
+}
+
+impl TieBreak<'_> {
+    /// By their numbers, for whoever only counts them.
+    pub const BY_NUMBER: TieBreak<'static> = TieBreak {
+        sessions: &|a, b| b.cmp(&a),
+        hits: &|a, b| b.key.cmp(&a.key).then(a.class.cmp(&b.class)),
+    };
 }
 
 /// A passage that matches.
@@ -164,6 +183,8 @@ pub struct SessionScore {
 pub struct Answer {
     /// At most as many as asked for, first one first.
     pub hits: Vec<Hit>,
+    /// Others that tie with the last of these, for which there was no room.
+    pub tied: Vec<Hit>,
     /// All matching passages.
     pub total: usize,
     /// Sessions with a matching passage.
@@ -180,6 +201,21 @@ pub struct Answer {
     pub absent: Vec<usize>,
     /// Where sessions are ranked as wholes: how many of the words one session holds, at most.
     pub most_held: usize,
+}
+
+impl Answer {
+    /// Put those that tie in score and time into their order: as many hits stay as there are.
+    pub fn settle(&mut self, ties: &TieBreak<'_>) {
+        let room = self.hits.len();
+        self.hits.append(&mut self.tied);
+        let tie = |a: &Hit, b: &Hit| a.score == b.score && a.time_ms == b.time_ms;
+        for tied in self.hits.chunk_by_mut(tie) {
+            if tied.len() > 1 {
+                tied.sort_by(|a, b| (ties.hits)(a, b));
+            }
+        }
+        self.hits.truncate(room);
+    }
 }
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the

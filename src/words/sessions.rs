@@ -15,7 +15,7 @@ use super::compile::CompiledQuery;
 use super::damage::reading;
 use super::pattern::Pattern;
 use super::schema::schema;
-use super::search::{Answer, Hit, SearchSource};
+use super::search::{Answer, Hit, SearchSource, SessionScore, TieBreak};
 use super::statistics::CombinedStatistics;
 use crate::model::{Class, Expr};
 
@@ -212,39 +212,42 @@ pub struct RankedSessions<'a> {
 
 impl RankedSessions<'_> {
     /// The first of them, until `limit` passages of them can be shown. Hits stand by session, the
-    /// best or newest first, and so do the passages of each; among equals the newest, then the one
-    /// with the greatest key.
+    /// best or newest first, and so do the passages of each; among equals the newest, then as
+    /// `ties` says.
     ///
     /// # Errors
     /// [`WordsError::Unreadable`] when the disk turns out to be damaged.
-    pub fn answer(&self, limit: usize) -> Result<Answer, WordsError> {
-        let (mut shown, mut chosen, mut is_all) = (0usize, Vec::new(), true);
-        for (rank, (_, session)) in self.ranked.sessions.iter().enumerate() {
+    pub fn answer(&self, limit: usize, ties: &TieBreak<'_>) -> Result<Answer, WordsError> {
+        let (mut shown, mut chosen, mut first) = (0usize, Vec::new(), Vec::new());
+        let in_order = self.ranked.in_order(self.newest_first, ties);
+        for (score, session) in in_order {
             if shown >= limit {
-                is_all = false;
                 break;
             }
             shown = shown.saturating_add(session.passages.min(self.per_session));
             let stretches = session.stretches.iter();
+            let rank = first.len();
             chosen.extend(stretches.map(|stretch| (*stretch, session.number, rank)));
+            first.push(*score);
         }
         let most = match limit {
             usize::MAX => usize::MAX,
             _ => self.per_session.saturating_add(MOST_REPEATED),
         };
         Ok(Answer {
-            is_all,
-            hits: self.hits(chosen, most)?,
+            is_all: first.len() == self.ranked.sessions.len(),
+            hits: self.hits(chosen, &first, (most, ties))?,
             ..self.ranked.answer.clone()
         })
     }
 
-    /// The best passages of some sessions, not more than `most` of each, as hits in order.
-    /// `stretches`: where they stand, of which session, and its rank.
+    /// The best passages of the first sessions, of which these are the scores, not more than `most`
+    /// of each, as hits in order. `stretches`: where they stand, of which session, and its rank.
     fn hits(
         &self,
         stretches: Vec<(Stretch, u64, usize)>,
-        most: usize,
+        first: &[SessionScore],
+        (most, ties): (usize, &TieBreak<'_>),
     ) -> Result<Vec<Hit>, WordsError> {
         let mut passages = self.passages(stretches)?;
         if !self.newest_first {
@@ -263,17 +266,16 @@ impl RankedSessions<'_> {
             let each = of_part.iter().zip(details);
             shown.extend(each.map(|((rank, passage), details)| {
                 let score = passage.score(self.words, details, self.question.side.scope.now_ms);
-                let session = self.ranked.sessions[*rank].0;
-                (*rank, score, passage.hit(self.words, details, session))
+                (*rank, score, passage.hit(self.words, details, first[*rank]))
             }));
         }
-        shown.sort_unstable_by(|(of_a, a_score, a), (of_b, b_score, b)| {
+        shown.sort_by(|(of_a, a_score, a), (of_b, b_score, b)| {
             let by_score = match self.newest_first {
                 true => of_a.cmp(of_b),
                 false => of_a.cmp(of_b).then(b_score.total_cmp(a_score)),
             };
             let by_time = by_score.then(b.time_ms.cmp(&a.time_ms));
-            by_time.then(b.key.cmp(&a.key)).then(a.class.cmp(&b.class))
+            by_time.then_with(|| (ties.hits)(a, b))
         });
         let of_sessions = shown.chunk_by(|(a, ..), (b, ..)| a == b);
         let shown = of_sessions.flat_map(|hits| hits.iter().take(most));

@@ -11,7 +11,7 @@ use tantivy::{DocSet, SegmentReader, Term};
 use super::WordsError;
 use super::rank::{self, TYPED};
 use super::schema::{NAME_MARK, NO_TIME, schema};
-use super::search::{Answer, Hit, Order};
+use super::search::{Answer, Hit, Order, TieBreak};
 use crate::model::{ARRIVAL_BITS, Class, Standing};
 
 /// Which prose of a segment is a name and which was typed. Asked of documents in their order.
@@ -62,6 +62,9 @@ const STEP: f32 = 1.0 / 1024.0;
 pub(super) fn rounded(score: f32) -> f32 {
     (f64::from(score / STEP) + 0.5) as i64 as f32 * STEP
 }
+
+/// So many hits that tie are kept before it is asked which of them can ever be shown.
+const MANY_TIED: usize = 1 << 14;
 
 /// Where matches go.
 pub(super) trait HitCollector {
@@ -154,6 +157,10 @@ pub(super) struct Top {
     limit: usize,
     now_ms: i64,
     heap: BinaryHeap<Reverse<RankedHit>>,
+    /// Those that tie with the worst of them.
+    tied: Vec<Hit>,
+    /// So many of them are looked through.
+    many: usize,
     total: usize,
     sessions: HashSet<u64, FxBuildHasher>,
     last_session: Option<u64>,
@@ -167,6 +174,8 @@ impl Top {
             limit,
             now_ms,
             heap: BinaryHeap::new(),
+            tied: Vec::new(),
+            many: MANY_TIED,
             total: 0,
             sessions: HashSet::default(),
             last_session: None,
@@ -174,19 +183,49 @@ impl Top {
         }
     }
 
-    /// Keep a hit if it is among the first.
+    /// Keep a hit if it is among the first, or ties with the last of them.
     fn keep(&mut self, ranked: RankedHit) {
         if self.heap.len() < self.limit {
             self.heap.push(Reverse(ranked));
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && worst.0 < ranked
-        {
-            *worst = Reverse(ranked);
+            return;
+        }
+        let Some(mut worst) = self.heap.peek_mut() else {
+            return;
+        };
+        let is_better = worst.0 < ranked;
+        let left = match is_better {
+            true => std::mem::replace(&mut *worst, Reverse(ranked)),
+            false => Reverse(ranked),
+        };
+        drop(worst);
+        if self.heap.peek().is_some_and(|worst| left.0.ties(&worst.0)) {
+            self.tied.push(left.0.0);
+            if self.tied.len() >= self.many {
+                self.thin_out();
+            }
+        } else if is_better {
+            self.tied.clear();
         }
     }
 
+    /// Of very many that tie, those of one session that stand behind `limit` others of it are never
+    /// shown.
+    fn thin_out(&mut self) {
+        self.tied.sort_unstable_by(TieBreak::BY_NUMBER.hits);
+        let (limit, mut session, mut count) = (self.limit, None, 0);
+        self.tied.retain(|hit| {
+            if session.replace(hit.key >> ARRIVAL_BITS) != Some(hit.key >> ARRIVAL_BITS) {
+                count = 0;
+            }
+            count += 1;
+            count <= limit
+        });
+        self.many = MANY_TIED.max(2 * self.tied.len());
+    }
+
     /// The hits, first one first.
-    pub fn into_answer(self) -> Answer {
+    pub fn into_answer(mut self) -> Answer {
+        self.tied.sort_unstable_by(TieBreak::BY_NUMBER.hits);
         let mut hits: Vec<_> = self
             .heap
             .into_iter()
@@ -195,6 +234,7 @@ impl Top {
         hits.sort_unstable_by(|a, b| b.cmp(a));
         Answer {
             hits: hits.into_iter().map(|ranked| ranked.0).collect(),
+            tied: self.tied,
             total: self.total,
             sessions: self.sessions.len(),
             undecided: self.undecided,
@@ -217,6 +257,9 @@ impl HitCollector for Top {
         self.undecided += other.undecided;
         for Reverse(ranked) in other.heap {
             self.keep(ranked);
+        }
+        for tied in other.tied {
+            self.keep(RankedHit(tied));
         }
     }
 
@@ -273,6 +316,13 @@ impl HitCollector for Top {
 struct RankedHit(Hit);
 
 impl Eq for RankedHit {}
+
+impl RankedHit {
+    /// Whether nothing but their keys tells which comes first.
+    fn ties(&self, other: &Self) -> bool {
+        self.0.score == other.0.score && self.0.time_ms == other.0.time_ms
+    }
+}
 
 impl PartialOrd for RankedHit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use serde_json::Value;
+use sessionary::index::SearchScope;
+use sessionary::model::Class;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
 /// Rows that depend on arrival: numbers of sessions, sources and entries. `racy` depends on the
@@ -119,6 +121,64 @@ pub fn same(got: &[String], expected: &[String], when: &str) {
         show(have.difference(&want).collect()),
         show(want.difference(&have).collect()),
     );
+}
+
+/// Which entry is shown: its file, its address in it, and its class.
+type Shown = (String, String, Class);
+
+/// The hits of a search in order, with their scores.
+fn hits(index: &Index, query: &str, scope: &SearchScope) -> Vec<(Shown, f32)> {
+    let answer = index.search(query, scope).unwrap();
+    let groups = answer.sessions.iter();
+    let hits = groups.flat_map(|group| group.hits.iter().map(move |hit| (&group.session, hit)));
+    let shown = hits.map(|(session, hit)| {
+        let path = format!("{} {}", session.agent, session.path.display());
+        ((path, hit.address.clone(), hit.class), hit.score)
+    });
+    shown.collect()
+}
+
+/// Panics when a search gives hits in another order than that of a fresh index does, or shows
+/// another copy. What was deleted may still count for how rare a word is: where scores differ, so
+/// may their order.
+pub fn same_order(index: &Index, expected: &Index, query: &str, when: &str) {
+    for kind in 0..4 {
+        let all = SearchScope {
+            passages: kind & 1 != 0,
+            newest_first: kind & 2 != 0,
+            exact: true,
+            every_copy: true,
+            limit: None,
+            now_ms: Some(1_800_000_000_000),
+            ..SearchScope::default()
+        };
+        let by_place = |index| {
+            let mut hits = hits(index, query, &all);
+            hits.sort_by(|(a, _), (b, _)| a.partial_cmp(b).unwrap());
+            hits
+        };
+        if by_place(index) != by_place(expected) {
+            assert!(kind & 2 == 0, "{when}: {query} finds other hits");
+            continue;
+        }
+        for (limit, every_copy) in [
+            (None, true),
+            (None, false),
+            (Some(2), true),
+            (Some(2), false),
+        ] {
+            let scope = SearchScope {
+                limit,
+                every_copy,
+                ..all.clone()
+            };
+            assert_eq!(
+                hits(index, query, &scope),
+                hits(expected, query, &scope),
+                "{when}: {query}, {scope:?}"
+            );
+        }
+    }
 }
 
 /// Panics when `verify` finds anything.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Search;
 use super::counted::MatchCounts;
+use super::ties::Ties;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
@@ -18,8 +19,8 @@ use crate::query::session_lengths::SessionLengths;
 use crate::syntax::{Filters, Names};
 use crate::words::{
     self, Facts, HITS_PER_SESSION, Matcher, Order, Overlay, RankedSessions, Scan, Scope,
-    SearchSource, SessionQuery, TimeRange, ValueFilter, WordsError, rank_sessions, search_any,
-    words_nowhere,
+    SearchSource, SessionQuery, TieBreak, TimeRange, ValueFilter, WordsError, rank_sessions,
+    search_any, words_nowhere,
 };
 
 /// The entries that filters leave.
@@ -69,9 +70,29 @@ pub(super) struct CompiledSearch<'a> {
 }
 
 impl CompiledSearch<'_> {
-    /// The passages that match, or may match. Where sessions are ranked as wholes that is done
-    /// once, however many hits are asked for.
-    pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
+    /// The passages that match, or may match, in an order that only what is in the files decides.
+    pub fn hits(&self, order: Order, most: usize, ties: &Ties<'_>) -> Result<words::Answer, Error> {
+        ties.with(|ties| {
+            let mut answer = self.found(order, most, ties)?;
+            if self.ranked.get().is_none() {
+                answer.settle(ties);
+            }
+            Ok::<_, Error>(answer)
+        })
+    }
+
+    /// The same for whom the order of those that tie does not matter.
+    pub fn in_any_order(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
+        self.found(order, most, &TieBreak::BY_NUMBER)
+    }
+
+    /// Where sessions are ranked as wholes that is done once, however many hits are asked for.
+    fn found(
+        &self,
+        order: Order,
+        most: usize,
+        ties: &TieBreak<'_>,
+    ) -> Result<words::Answer, Error> {
         let (Some(remembered), [side]) = (&self.remembered, self.here.as_slice()) else {
             return Ok(search_any(&self.here, order, most)?);
         };
@@ -79,7 +100,7 @@ impl CompiledSearch<'_> {
             let ranked = remembered.ask(|query| rank_sessions(side, query))?;
             self.ranked.get_or_init(|| ranked);
         }
-        let answer = self.ranked.get().map(|ranked| ranked.answer(most));
+        let answer = self.ranked.get().map(|ranked| ranked.answer(most, ties));
         Ok(answer.transpose()?.unwrap_or_default())
     }
 
@@ -103,7 +124,7 @@ impl CompiledSearch<'_> {
                 newest_first: false,
                 ..*query
             };
-            rank_sessions(side, &all)?.answer(1)
+            rank_sessions(side, &all)?.answer(1, &TieBreak::BY_NUMBER)
         })
     }
 
@@ -173,7 +194,7 @@ impl<'a> Search<'a> {
     /// How many passages match.
     pub(super) fn count(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
         self.ask(questions, |asked| {
-            let found = asked.hits(Order::Newest, 1)?;
+            let found = asked.in_any_order(Order::Newest, 1)?;
             self.counted(asked, &asked.here, &found)
         })
     }

@@ -24,7 +24,7 @@ impl Search<'_> {
                 ..Facets::default()
             });
         }
-        let found = asked.hits(Order::Newest, usize::MAX)?;
+        let found = asked.in_any_order(Order::Newest, usize::MAX)?;
         let sessions = self.groups()?;
         let mut all: [BTreeMap<String, u64>; 6] = Default::default();
         let mut seen = HashSet::new();

@@ -80,6 +80,8 @@ pub(super) struct Page<'a, 's, 'c> {
 struct ReadHit {
     score: f32,
     time_ms: Option<i64>,
+    /// Which candidate it was.
+    candidate: usize,
     entry: StoredEntry,
     /// Of its line, and of its text where that may be a copy.
     prints: (Fingerprint, Option<Fingerprint>),
@@ -102,7 +104,7 @@ impl ReadHit {
         self.score
             .total_cmp(&other.score)
             .then(self.time_ms.cmp(&other.time_ms))
-            .then(self.entry.key.cmp(&other.entry.key))
+            .then(other.candidate.cmp(&self.candidate))
     }
 }
 
@@ -304,6 +306,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         let ready = ReadHit {
             score: shown.score,
             time_ms: hit.time_ms,
+            candidate: self.at.candidates,
             entry,
             prints,
             matches: hit.session.map(|session| session.matches),

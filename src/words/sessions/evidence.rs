@@ -11,7 +11,7 @@ use super::passage::{Details, FoundPassage, Passage, Place};
 use super::weigher::Weigher;
 use crate::model::{ARRIVAL_BITS, Class, Standing};
 use crate::words::scope::Scope;
-use crate::words::search::{Answer, SessionScore};
+use crate::words::search::{Answer, SessionScore, TieBreak};
 
 /// What a person typed among so many first entries says what the session is about: it counts as
 /// the session's name does.
@@ -297,7 +297,7 @@ impl Evidence {
         }
     }
 
-    /// The sessions, the best or newest first; among equals the one that was catalogued last.
+    /// The sessions, the best or newest first. Those that tie get their order when they are shown.
     pub fn ranked(mut self, query: &SessionQuery<'_>) -> RankedEvidence {
         let holders: Vec<u32> = (0..self.words).map(|word| self.holders(word)).collect();
         let absent = (0..self.words).filter(|word| holders[*word] == 0);
@@ -329,7 +329,7 @@ impl Evidence {
             false => weigher.score(session),
         };
         let scored = sessions.map(|session| (score(&session), session));
-        let mut sessions: Vec<(SessionScore, SessionEvidence)> = scored.collect();
+        let mut sessions: Vec<RankedSession> = scored.collect();
         sessions.sort_unstable_by(|(a, of_a), (b, of_b)| {
             let order = match query.newest_first {
                 true => of_b.newest_ms.cmp(&of_a.newest_ms),
@@ -451,12 +451,15 @@ fn weight_in_session(passage: &Passage<'_>) -> f32 {
     }
 }
 
+/// A session, and why it stands where it does.
+type RankedSession = (SessionScore, SessionEvidence);
+
 /// What was found, ranked.
 pub(super) struct RankedEvidence {
     /// All but hits.
     pub answer: Answer,
     /// The best first.
-    pub sessions: Vec<(SessionScore, SessionEvidence)>,
+    pub sessions: Vec<RankedSession>,
     /// The parts of the index, by their numbers.
     pub parts: Vec<(u16, Matches)>,
     /// Passages that are not indexed, by their number.
@@ -464,6 +467,23 @@ pub(super) struct RankedEvidence {
 }
 
 impl RankedEvidence {
+    /// All sessions in order; those that tie are put into theirs once they are asked for.
+    pub fn in_order<'a>(
+        &'a self,
+        newest_first: bool,
+        ties: &'a TieBreak<'_>,
+    ) -> impl Iterator<Item = &'a RankedSession> {
+        let tie = move |a: &RankedSession, b: &RankedSession| match newest_first {
+            true => a.1.newest_ms == b.1.newest_ms,
+            false => a.0.score == b.0.score,
+        };
+        self.sessions.chunk_by(tie).flat_map(|tied| {
+            let mut tied: Vec<&RankedSession> = tied.iter().collect();
+            tied.sort_by(|(_, a), (_, b)| (ties.sessions)(a.number, b.number));
+            tied
+        })
+    }
+
     /// What a part of the index holds.
     pub fn part(&self, part: u16) -> Option<&Matches> {
         let at = self.parts.binary_search_by_key(&part, |(part, _)| *part);

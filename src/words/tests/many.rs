@@ -6,8 +6,8 @@ use super::index::{all, doc, newest, word};
 use crate::model::Class;
 use crate::words::merging::MOST_SEGMENTS;
 use crate::words::{
-    Merge, Order, Scope, Words, WordsError, WordsWriter, condemned, exist, is_merge_due, merge,
-    search,
+    Merge, Order, Scope, TieBreak, Words, WordsError, WordsWriter, condemned, exist, is_merge_due,
+    merge, search,
 };
 
 #[test]
@@ -44,6 +44,46 @@ fn many_matches_in_many_segments_are_asked_on_every_core() {
             assert_eq!(together, asked(Some(&yes)), "{order:?}, {limit}");
             assert_eq!(together.total as u64, SEGMENTS * EACH);
             assert_eq!(together.sessions, 7);
+        }
+    }
+}
+
+/// Also where not all of those that tie fit, and whichever segments and threads they come from.
+#[test]
+fn hits_that_tie_come_as_whoever_shows_them_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = super::writer(dir.path(), 30_000_000, 1).unwrap();
+    for segment in 0..5_u64 {
+        // Each session has three passages of each time.
+        let docs = (0..600).map(|at| {
+            let key = ((at % 20) << 24) | (segment * 600 + at);
+            doc(key, Class::Prose, (at % 4) as i64, &["common"])
+        });
+        writer.add(docs).unwrap();
+        writer.commit(&segment.to_string()).unwrap();
+    }
+    writer.close().unwrap();
+    let words = Words::open(dir.path()).unwrap();
+    let (expr, scope) = (word("common"), Scope::default());
+    // The other way round than their keys do.
+    let ties = TieBreak {
+        sessions: &|a, b| a.cmp(&b),
+        hits: &|a, b| a.key.cmp(&b.key),
+    };
+    for order in [Order::Ranked, Order::Newest] {
+        let first = |limit| {
+            let found = search(Some(&words), None, Some(&expr), &scope, order, limit);
+            let mut answer = found.unwrap();
+            answer.settle(&ties);
+            let hits = answer.hits.iter();
+            let places = hits.map(|hit| (std::cmp::Reverse(hit.time_ms), hit.key));
+            places.collect::<Vec<_>>()
+        };
+        let all = first(usize::MAX);
+        assert_eq!(all.len(), 3_000);
+        assert!(all.is_sorted(), "{order:?}");
+        for limit in [1, 2, 3, 40, 149, 150, 151, 2_999, 3_000] {
+            assert_eq!(first(limit), all[..limit], "{order:?}, {limit}");
         }
     }
 }
