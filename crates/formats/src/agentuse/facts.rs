@@ -107,20 +107,62 @@ fn answer(assistant: &Assistant<'_>) -> Option<Usage> {
     usage(&assistant.tokens, assistant.cost)
 }
 
-/// Tokens and cost; `None` where neither is recorded.
+/// Tokens and cost; `None` where neither is recorded. The input is the AI SDK's, which holds what
+/// was read from a cache and written to it (agentuse's `usageToAssistantTokens`). That of Anthropic's
+/// models in version 5 of the SDK does not: it is hardly ever as large as the two.
 pub(super) fn usage(tokens: &Loose<Tokens>, cost: json::Num) -> Option<Usage> {
     let tokens = tokens.object();
     if tokens.is_none() && cost.0.is_none() {
         return None;
     }
     let cache = tokens.and_then(|tokens| tokens.cache.object());
+    let cached = cache.map_or(0, |cache| {
+        let parts = [cache.read.0, cache.write.0].into_iter().flatten();
+        parts.fold(0, i64::saturating_add)
+    });
+    let input = tokens.and_then(|tokens| tokens.input.0);
     Some(Usage {
-        input: tokens.and_then(|tokens| tokens.input.0),
+        input: input.map(|all| if all >= cached { all - cached } else { all }),
         output: tokens.and_then(|tokens| tokens.output.0),
         reasoning: tokens.and_then(|tokens| tokens.reasoning.0),
         cache_read: cache.and_then(|cache| cache.read.0),
         cache_write: cache.and_then(|cache| cache.write.0),
-        cost_total: cost.0,
+        // It is 0 from the start, and no version at hand writes another one.
+        cost_total: cost.0.filter(|cost| *cost != 0.0),
         ..Usage::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(input: i64, read: i64, write: i64) -> Usage {
+        let message = serde_json::json!({"id": "m", "user": {"prompt": {"task": "t"}},
+            "assistant": {"cost": 0, "tokens": {"input": input, "output": 1, "reasoning": 0,
+                "cache": {"read": read, "write": write}}}});
+        let mut facts = Facts::default();
+        super::message(
+            &serde_json::from_str(&message.to_string()).unwrap(),
+            &mut facts,
+        );
+        facts.usage.unwrap()
+    }
+
+    #[test]
+    fn what_was_cached_counts_once_and_a_cost_of_zero_is_none() {
+        // The figures of agentuse's own test of `usageToAssistantTokens`.
+        let usage = of(501_684, 350_000, 31_684);
+        let parts = [
+            usage.input,
+            usage.cache_read,
+            usage.cache_write,
+            usage.output,
+        ];
+        assert_eq!(parts, [120_000, 350_000, 31_684, 1].map(Some));
+        assert_eq!(usage.cost_total, None);
+        // Of Anthropic's models by version 5 of the SDK.
+        assert_eq!(of(12, 4_000, 0).input, Some(12));
+        assert_eq!(of(12, 0, 0).input, Some(12));
+    }
 }

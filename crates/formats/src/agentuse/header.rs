@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::record::provider_and_model;
+use super::record::{Judgement, provider_and_model};
 use crate::json::{self, Flag, Int, Loose, Raw};
 use crate::model::{Facts, Header};
 
@@ -31,6 +31,11 @@ pub(super) struct Session<'a> {
     time: Loose<Times<'a>>,
     #[serde(borrow)]
     pub error: Loose<Failure<'a>>,
+    /// Earlier errors of the run, and what a judge said of its result (autumn of 2026).
+    #[serde(rename = "errorHistory", borrow)]
+    pub earlier_errors: Raw<'a>,
+    #[serde(borrow)]
+    pub verification: Loose<Judgement<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -74,6 +79,8 @@ pub(super) struct Failure<'a> {
     code: Raw<'a>,
     #[serde(borrow)]
     pub detail: Raw<'a>,
+    #[serde(borrow)]
+    pub cause: Raw<'a>,
 }
 
 /// The facts of the record. A header is there only where agentuse's list reads one.

@@ -172,6 +172,16 @@ pub(super) struct Payload<'a> {
     pub prompt: Raw<'a>,
     #[serde(rename = "childAgentName", borrow)]
     pub child: Raw<'a>,
+    #[serde(rename = "reviewEscalation", borrow)]
+    pub review: Loose<Judgement<'a>>,
+}
+
+/// What a judge says of a run's result.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Judgement<'a> {
+    #[serde(borrow)]
+    pub critique: Raw<'a>,
 }
 
 /// What a tool was asked about.

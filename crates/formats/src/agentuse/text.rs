@@ -81,6 +81,11 @@ fn session(session: &Session<'_>, pieces: &mut Pieces) {
     if let Some(error) = session.error.object() {
         pieces.prose(&error.message);
         pieces.prose(&error.detail);
+        pieces.prose(&error.cause);
+    }
+    pieces.leaves(&session.earlier_errors);
+    if let Some(verification) = session.verification.object() {
+        pieces.prose(&verification.critique);
     }
 }
 
@@ -146,6 +151,9 @@ fn tool(state: &State<'_>, pieces: &mut Pieces) -> Option<()> {
     {
         pieces.prose(&wait.prompt);
         pieces.prose(&wait.child);
+        if let Some(review) = wait.review.object() {
+            pieces.prose(&review.critique);
+        }
     }
     Some(())
 }
@@ -180,4 +188,40 @@ fn without(secrets: Vec<String>, mut passages: Vec<Passage>) -> Vec<Passage> {
     }
     passages.retain(|passage| !passage.pieces.is_empty());
     passages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_failed_by_is_found_wherever_it_is_said() {
+        let session = r#"{"error": {"message": "final lynx", "cause": "blocked ocelot"},
+            "errorHistory": [{"message": "earlier serval", "detail": "margay"}],
+            "verification": {"status": "failed", "critique": "caracal"}}"#;
+        let wait = r#"{"type": "tool", "tool": "await_human", "state": {"status": "pending",
+            "resumePayload": {"prompt": "approve?", "signature": "SECRET",
+                "reviewEscalation": {"critique": "sandcat"}}}}"#;
+        for (kind, record, words) in [
+            (
+                Kind::Session,
+                session,
+                &[
+                    "final lynx",
+                    "blocked ocelot",
+                    "earlier serval",
+                    "margay",
+                    "caracal",
+                ][..],
+            ),
+            (Kind::Part, wait, &["approve?", "sandcat"]),
+        ] {
+            let texts = passages(kind, record.as_bytes()).into_iter();
+            let texts: Vec<String> = texts.flat_map(|passage| passage.pieces).collect();
+            for word in words {
+                assert!(texts.iter().any(|text| text == word), "{word}: {texts:?}");
+            }
+            assert!(!texts.iter().any(|text| text == "SECRET"));
+        }
+    }
 }

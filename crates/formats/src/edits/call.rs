@@ -24,6 +24,9 @@ pub(super) fn calls(record: &Value) -> Vec<Call> {
     // pi, Claude Code, clido, Cursor, induscode, OpenClaw: blocks of a message.
     calls.extend(items(&message["content"]).filter_map(block));
     calls.extend(items(&record["content"]).filter_map(block));
+    // pi: calls that a tool made itself, in its result.
+    let nested = |call| named(call, &["id"], &["arguments"]);
+    calls.extend(items(&message["nestedCalls"]["calls"]).filter_map(nested));
     // Qwen Code: parts of a message.
     let part = |part: &Value| named(&part["functionCall"], &["id"], &["args"]);
     calls.extend(items(&message["parts"]).filter_map(part));

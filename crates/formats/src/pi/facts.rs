@@ -1,7 +1,7 @@
 //! What one pi line says about itself.
 
 use super::dialect::{Dialect, OddValues, Scalars};
-use super::line::{Arguments, Block, Content, Line, Message, Tokens};
+use super::line::{Arguments, Block, Content, Line, Message, NestedCall, Tokens};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage, sum_costs};
 use crate::tools::{touches, used};
@@ -244,6 +244,8 @@ fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
                 is_error: Some(facts.is_error),
                 ..Call::default()
             });
+            nested_calls(message, facts);
+            facts.usage = usage_of_tool(message);
         }
         Some("bashExecution") => {
             facts.is_error = message.cancelled.0 == Some(true)
@@ -330,28 +332,66 @@ fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
         .filter_map(Loose::object)
         .filter(|block| block.kind.as_str() == Some("toolCall"))
     {
-        let none = Arguments::default();
-        let arguments = block
-            .arguments
-            .object()
-            .map_or(&none, |arguments| arguments);
-        let path = [
-            &arguments.path,
-            &arguments.file_path,
-            &arguments.file_path_camel,
-        ]
-        .into_iter()
-        .find_map(Text::owned);
-        let others = [&arguments.pattern, &arguments.query, &arguments.url];
-        let modified = block.name.as_str().and_then(touches);
-        let subject = used(facts, path, modified, &arguments.command, &others);
-        facts.calls.push(Call {
-            call_id: block.id.shown(),
-            tool: block.name.owned(),
-            subject,
-            ..Call::default()
-        });
+        let call = call(&block.id, &block.name, &block.arguments, facts);
+        facts.calls.push(call);
     }
+}
+
+/// What a tool is asked, and the file that it touches.
+fn call(
+    id: &Raw<'_>,
+    tool: &Text<'_>,
+    asked: &Loose<Box<Arguments<'_>>>,
+    facts: &mut Facts,
+) -> Call {
+    let none = Arguments::default();
+    let arguments = asked.object().map_or(&none, |arguments| arguments);
+    let path = [
+        &arguments.path,
+        &arguments.file_path,
+        &arguments.file_path_camel,
+    ]
+    .into_iter()
+    .find_map(Text::owned);
+    let others = [&arguments.pattern, &arguments.query, &arguments.url];
+    let modified = tool.as_str().and_then(touches);
+    let subject = used(facts, path, modified, &arguments.command, &others);
+    Call {
+        call_id: id.shown(),
+        tool: tool.owned(),
+        subject,
+        ..Call::default()
+    }
+}
+
+/// The calls that a tool made itself, each with how it ended.
+fn nested_calls(message: &Message<'_>, facts: &mut Facts) {
+    let nested = message.nested_calls.object();
+    let calls = nested.and_then(|nested| nested.calls.items());
+    for nested in calls.into_iter().flatten() {
+        let Some(Loose::Object(nested)) = nested.parse::<Loose<NestedCall<'_>>>() else {
+            continue;
+        };
+        let call = call(&nested.id, &nested.name, &nested.arguments, facts);
+        let is_error = nested.status.as_str().map(|status| status != "ok");
+        let result = Call {
+            call_id: call.call_id.clone(),
+            tool: call.tool.clone(),
+            is_result: true,
+            is_error,
+            duration_ms: nested.duration_ms.0.map(|ms| ms as i64),
+            ..Call::default()
+        };
+        facts.calls.extend([call, result]);
+    }
+}
+
+/// What models took for a tool, as its result says since 0.81.0 (`usage-totals.js` counts it).
+/// Where subagents' sessions are files of their own (`sessionFile`, pi-subagents), they say it.
+fn usage_of_tool(message: &Message<'_>) -> Option<Usage> {
+    let has_sessions = (message.details.0).is_some_and(|of| of.contains("\"sessionFile\""));
+    let none = Text::default();
+    usage(&message.usage, &none, &none, &none).filter(|_| !has_sessions)
 }
 
 fn usage(

@@ -99,11 +99,39 @@ pub(super) struct Message<'a> {
     #[serde(borrow)]
     pub tool_name: Text<'a>,
     pub is_error: Flag,
+    #[serde(borrow)]
+    pub details: Raw<'a>,
+    #[serde(borrow)]
+    pub nested_calls: Loose<Box<NestedCalls<'a>>>,
     // bashExecution.
     #[serde(borrow)]
     pub command: Raw<'a>,
     pub exit_code: Num,
     pub cancelled: Flag,
+}
+
+/// The calls that a tool made itself, as its result keeps them (codemode and `ctx.executeTool()`,
+/// since 0.99.0: `docs/message-types.md`).
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct NestedCalls<'a> {
+    #[serde(borrow)]
+    pub calls: Raw<'a>,
+}
+
+/// One of them, with how it ended: `ok`, `error` or `unfinished`.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct NestedCall<'a> {
+    #[serde(borrow)]
+    pub id: Raw<'a>,
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(borrow)]
+    pub arguments: Loose<Box<Arguments<'a>>>,
+    #[serde(borrow)]
+    pub status: Text<'a>,
+    pub duration_ms: Num,
 }
 
 /// `message.content`.

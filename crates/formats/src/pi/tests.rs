@@ -340,3 +340,79 @@ fn a_parent_may_be_named_as_what_was_branched_from() {
         assert_eq!(session.own.as_deref(), own, "{named}");
     }
 }
+
+/// A result of codemode as 1.6.0 writes it (`docs/message-types.md`), with what else is in it.
+fn result_of_codemode(more: &serde_json::Value) -> String {
+    let mut message = serde_json::json!({
+        "role": "toolResult", "toolCallId": "c1", "toolName": "codemode",
+        "content": [{"type": "text", "text": "Script completed"}],
+        "isError": false, "timestamp": 1_795_600_002_000_i64,
+        "usage": {"input": 5000, "output": 500, "cacheRead": 0, "cacheWrite": 0,
+            "totalTokens": 5500, "cost": {"total": 0.25}}
+    });
+    for (name, value) in more.as_object().unwrap() {
+        message[name] = value.clone();
+    }
+    serde_json::json!({"type": "message", "id": "a3", "parentId": "a2",
+        "timestamp": "2026-11-20T10:00:03.000Z", "message": message})
+    .to_string()
+}
+
+#[test]
+fn what_a_tool_took_counts_unless_its_subagents_say_it() {
+    let tokens = |more| {
+        let facts = Dialect::PI.facts(result_of_codemode(&more).as_bytes());
+        facts.usage.map(|usage| (usage.total, usage.cost_total))
+    };
+    let all = Some((Some(5500), Some(0.25)));
+    assert_eq!(tokens(serde_json::json!({})), all);
+    let alone = serde_json::json!({"details": {"results": [{"agent": "scout"}]}});
+    assert_eq!(tokens(alone), all);
+    let of_session = serde_json::json!({"details": {"results": [{"sessionFile": "/s/a.jsonl"}]}});
+    assert_eq!(tokens(of_session), None);
+}
+
+#[test]
+fn calls_that_a_tool_makes_itself_are_calls() {
+    let line = result_of_codemode(
+        &serde_json::json!({"nestedCalls": {"complete": true, "calls": [
+            {"id": "c1/1", "name": "edit", "status": "ok", "durationMs": 4,
+                "arguments": {"path": "src/bongo.ts", "edits": [{"oldText": "a", "newText": "duiker"}]}},
+            {"id": "c1/2", "name": "bash", "status": "error", "error": "exit eland", "durationMs": 9,
+                "arguments": {"command": "grep zebu x"}},
+        ]}}),
+    );
+    let facts = Dialect::PI.facts(line.as_bytes());
+    let calls = facts.calls.iter();
+    let calls = calls.map(|call| (call.call_id.as_deref(), call.is_result, call.is_error));
+    let wanted = [
+        (Some("c1"), true, Some(false)),
+        (Some("c1/1"), false, None),
+        (Some("c1/1"), true, Some(false)),
+        (Some("c1/2"), false, None),
+        (Some("c1/2"), true, Some(true)),
+    ];
+    assert_eq!(calls.collect::<Vec<_>>(), wanted);
+    let subjects = facts
+        .calls
+        .iter()
+        .filter_map(|call| call.subject.as_deref());
+    assert_eq!(
+        subjects.collect::<Vec<_>>(),
+        ["src/bongo.ts", "grep zebu x"]
+    );
+    let files = facts.files.iter().map(|file| (&*file.path, file.modified));
+    assert_eq!(files.collect::<Vec<_>>(), [("src/bongo.ts", true)]);
+    assert!(!facts.is_error);
+    let texts = Dialect::PI.passages(line.as_bytes()).into_iter();
+    let texts: Vec<String> = texts.flat_map(|passage| passage.pieces).collect();
+    for text in ["duiker", "grep zebu x", "exit eland", "Script completed"] {
+        assert!(texts.iter().any(|piece| piece == text), "{text}: {texts:?}");
+    }
+    let edits = crate::edits::edits(line.as_bytes());
+    assert_eq!(
+        (edits.len(), edits[0].call_id.as_deref()),
+        (1, Some("c1/1"))
+    );
+    assert_eq!(edits[0].path, "src/bongo.ts");
+}

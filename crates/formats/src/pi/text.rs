@@ -71,6 +71,8 @@ struct Message<'a> {
     #[serde(borrow)]
     tool_name: Raw<'a>,
     #[serde(borrow)]
+    nested_calls: Raw<'a>,
+    #[serde(borrow)]
     command: Raw<'a>,
     #[serde(borrow)]
     output: Raw<'a>,
@@ -78,6 +80,9 @@ struct Message<'a> {
     full_output_path: Raw<'a>,
     #[serde(borrow)]
     error_message: Raw<'a>,
+    /// What was left out of an answer, and why.
+    #[serde(borrow)]
+    diagnostics: Raw<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -200,6 +205,7 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
             pieces.output(&message.tool_name);
             content(&message.content, pieces, Pieces::output)?;
             pieces.leaves(&message.details);
+            pieces.leaves(&message.nested_calls);
         }
         "bashExecution" => {
             pieces.output(&message.command);
@@ -213,6 +219,7 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
             pieces.prose(&message.summary);
             pieces.prose(&message.error_message);
             pieces.leaves(&message.details);
+            pieces.leaves(&message.diagnostics);
         }
     }
     Some(())
