@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::own::Provenance;
 use super::typed::Message;
 use super::{PI, anew, leaves, rows};
 use crate::Format;
@@ -17,7 +18,7 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     }
     let mut facts = PI.facts(record);
     if let Some(said) = facts.user_text.take() {
-        say(&said, &mut facts);
+        say(&said, is_persons(record), &mut facts);
     }
     match facts.kind.as_str() {
         "custom_message" => facts.role = Some("injected".to_owned()),
@@ -43,14 +44,17 @@ pub(super) fn facts(record: &[u8]) -> Facts {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Line {
-    message: Loose<Answer>,
+struct Line<'a> {
+    #[serde(borrow)]
+    message: Loose<Said<'a>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Answer {
+struct Said<'a> {
     usage: Loose<Tokens>,
+    #[serde(borrow)]
+    provenance: Loose<Provenance<'a>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -62,16 +66,30 @@ struct Tokens {
 /// The tokens of what was thought, which pi's own lines name otherwise.
 fn reasoning(record: &[u8]) -> Option<i64> {
     json::tiers(record, |text| {
-        let line = json::parse::<Loose<Line>>(text)?;
+        let line = json::parse::<Loose<Line<'_>>>(text)?;
         let answer = line.object().and_then(|line| line.message.object());
         Some(answer?.usage.object()?.reasoning_tokens.0)
     })?
 }
 
+/// Whether a person sent a message, where its line says who did.
+fn is_persons(record: &[u8]) -> Option<bool> {
+    memchr::memmem::find(record, b"provenance")?;
+    json::tiers(record, |text| {
+        let line = json::parse::<Loose<Line<'_>>>(text)?;
+        let said = line.object().and_then(|line| line.message.object());
+        said?.provenance.object()?.is_persons()
+    })
+}
+
 /// Notes a message in the place of a user's.
-fn say(said: &str, facts: &mut Facts) {
+fn say(said: &str, is_persons: Option<bool>, facts: &mut Facts) {
     let message = Message::of(said);
-    match message.is_own() {
+    let is_own = match is_persons {
+        Some(is_persons) => !is_persons || message.is_empty(),
+        None => message.is_own(),
+    };
+    match is_own {
         true => facts.role = Some("injected".to_owned()),
         false => facts.user_text = Some(message.typed),
     }

@@ -8,12 +8,13 @@ use std::mem::take;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::PI;
 use super::anew::Anew;
 use super::leaves::{self, Leaves};
 use super::names::Named;
 use super::place::{self, Kind, Name};
 use super::rows::{self, Row};
+use super::typed::Message;
+use super::{PI, own};
 use crate::model::{Facts, Fold, Header, SessionFacts};
 use crate::{Format, SourceFacts};
 
@@ -31,6 +32,9 @@ pub struct State {
     /// The session, and why it was put away.
     #[serde(skip_serializing_if = "Option::is_none")]
     put_away: Option<(String, String)>,
+    /// What its first message asks of a subagent, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
     /// Where the session stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
@@ -146,7 +150,9 @@ fn node(row: &Row<'_>) -> Node {
 }
 
 /// Notes what a row says, and takes from a person what only the agent above a subagent said.
-pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
+pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+    let is_first = fold.messages == 0;
+    let state = &mut fold.openclaw;
     if rows::is_row(&facts.kind) {
         let noted = rows::read(record, |_, kind, row| {
             let mut noted = state.clone();
@@ -161,10 +167,20 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         state.leaves.relate(facts);
         state.anew.relate(record, facts);
     }
+    if is_first && facts.is_message && facts.role.as_deref() == Some("injected") {
+        state.task = task(record);
+    }
     if state.is_subagent() && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
         facts.user_text = None;
     }
+}
+
+/// What a line asks of a subagent, if it is the first message to one.
+fn task(record: &[u8]) -> Option<String> {
+    memchr::memmem::find(record, b"[Subagent Context]")?;
+    let said = PI.facts(record).user_text?;
+    own::task(&Message::of(&said).typed).map(str::to_owned)
 }
 
 /// Add one line or row, in order.
@@ -250,7 +266,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_ms: header.created_ms.or(window.created_ms),
         modified_ms: modified(source, window, &header),
         message_count: fold.messages,
-        first_message: fold.first_message.clone().or_else(|| window.key.clone()),
+        first_message: first_message(fold, window),
         typed: fold.typed.clone(),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         version: header.version,
@@ -262,13 +278,20 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         tokens: fold.tokens,
         cost: fold.cost,
         error_count: fold.errors,
-        is_subagent: is_subagent(window, node),
+        is_subagent: state.task.is_some() || is_subagent(window, node),
         hidden: hidden(source, window, node, &id),
         own,
         thinking_level: fold.thinking_level.clone(),
         id,
         ..SessionFacts::default()
     }
+}
+
+/// Of a subagent what it is to do, else what was typed first, else the key.
+fn first_message(fold: &Fold, window: &Window) -> Option<String> {
+    let task = fold.openclaw.task.clone().filter(|task| !task.is_empty());
+    let first = task.or_else(|| fold.first_message.clone());
+    first.or_else(|| window.key.clone())
 }
 
 /// Of a file what `sessions.json` says of it.
@@ -347,7 +370,7 @@ fn hidden(source: &SourceFacts<'_>, window: &Window, node: &Node, id: &str) -> O
     // A file of names that does not name it.
     let is_nameless = source.fold.named_beside.is_some() && window.key.is_none();
     let hidden = match () {
-        () if is_subagent(window, node) => "a subagent's session",
+        () if state.task.is_some() || is_subagent(window, node) => "a subagent's session",
         () if node.archived_ms.is_some() => "archived",
         () if current.is_some_and(|current| current != id) => "another session followed it",
         () if is_nameless => "no key leads to it any more",

@@ -16,7 +16,9 @@ mod anew;
 mod facts;
 mod fold;
 mod leaves;
+mod metadata;
 mod names;
+mod own;
 mod place;
 mod rows;
 #[cfg(test)]
@@ -193,7 +195,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        9
+        10
     }
 
     fn shape(&self) -> Shape {
@@ -257,7 +259,7 @@ impl Format for OpenClaw {
     }
 
     fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
-        fold::relate(&mut fold.openclaw, record.bytes, facts);
+        fold::relate(fold, record.bytes, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

@@ -1,5 +1,7 @@
 //! The cases of single lines, names and messages.
 
+mod put_in;
+
 use super::place::{Kind, name, named};
 use super::typed::Message;
 use super::*;
