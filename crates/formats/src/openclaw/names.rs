@@ -31,12 +31,25 @@ pub(super) struct Named {
 struct Entry<'a> {
     #[serde(borrow)]
     session_id: Text<'a>,
+    /// Of a thread, and of what was forked from another key, its name is not that id.
+    #[serde(borrow)]
+    session_file: Text<'a>,
     #[serde(borrow)]
     display_name: Text<'a>,
     #[serde(borrow)]
     label: Text<'a>,
     #[serde(borrow)]
     spawned_by: Text<'a>,
+}
+
+impl Entry<'_> {
+    fn by_id(&self) -> Option<&str> {
+        self.session_id.as_str()
+    }
+
+    fn by_file(&self) -> Option<&str> {
+        place::named(self.session_file.as_str()?)
+    }
 }
 
 /// All of them, by their keys.
@@ -61,16 +74,16 @@ pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
     json::tiers(names, |text| {
         let entries = json::parse::<Entries<'_>>(text)?;
         let mut named = BTreeMap::new();
-        for (key, entry) in &entries {
-            let Some(entry) = entry.object() else {
-                continue;
-            };
-            // Of several keys the first.
-            if let Some(session) = entry.session_id.as_str()
-                && !named.contains_key(session)
-            {
-                let said = serde_json::to_string(&said(&entries, key, entry)).ok()?;
-                named.insert(session.to_owned(), said);
+        for find in [Entry::by_id, Entry::by_file] {
+            for (key, entry) in &entries {
+                let entry = entry.object();
+                // Of several keys the first.
+                if let Some((entry, session)) = entry.and_then(|entry| Some((entry, find(entry)?)))
+                    && !named.contains_key(session)
+                {
+                    let said = serde_json::to_string(&said(&entries, key, entry)).ok()?;
+                    named.insert(session.to_owned(), said);
+                }
             }
         }
         Some(named)
@@ -85,6 +98,8 @@ fn said(entries: &Entries<'_>, key: &str, entry: &Entry<'_>) -> Named {
         display_name: entry.display_name.owned(),
         label: entry.label.owned(),
         spawned_by: entry.spawned_by.owned(),
-        starter: above.and_then(|above| above.session_id.owned()),
+        starter: above
+            .and_then(|above| above.by_file().or(above.by_id()))
+            .map(str::to_owned),
     }
 }

@@ -288,3 +288,24 @@ fn the_first_message_to_a_subagent_says_so() {
         (false, Some("and the geese"), "user injected")
     );
 }
+
+#[test]
+fn names_are_found_by_the_file_of_a_session() {
+    let names = br#"{
+        "j":{"sessionId":"s9","sessionFile":"s1.jsonl"},
+        "k":{"sessionId":"s1","sessionFile":"/x/sessions/s1-topic-42.jsonl"},
+        "l":{"sessionId":"s2","sessionFile":"C:\\x\\2026_s2.jsonl","spawnedBy":"k"},
+        "m":{"sessionId":"s3","sessionFile":7}}"#;
+    let named = OpenClaw.names_in(names).unwrap();
+    let key = |session: &str| {
+        let named: serde_json::Value = serde_json::from_str(named.get(session)?).unwrap();
+        Some((named["key"].as_str()?.to_owned(), named["starter"].clone()))
+    };
+    let of = |session: &str| key(session).map(|(key, _)| key);
+    assert_eq!(of("s1-topic-42").as_deref(), Some("k"));
+    assert_eq!(of("2026_s2").as_deref(), Some("l"));
+    assert_eq!(of("s3").as_deref(), Some("m"));
+    // An id goes before a file.
+    assert_eq!(of("s1").as_deref(), Some("k"));
+    assert_eq!(key("2026_s2").unwrap().1, "s1-topic-42");
+}
