@@ -36,7 +36,7 @@ fn memories_of_add_ons_hide_no_sender() {
         format!("{MEMORIES}\n\n{guarded}\n\n{TOLD}\n\nwhy"),
         format!("Context:\n{active}\n\n{TOLD}\n\nwhy"),
         format!("{untrusted}\n{active}\nwhy"),
-        format!("<supermemory-context>\nx\n</supermemory-context>\n\nwhy"),
+        "<supermemory-context>\nx\n</supermemory-context>\n\nwhy".to_owned(),
     ] {
         assert_eq!(left(&text), "why", "{text}");
     }
@@ -51,7 +51,7 @@ fn memories_of_add_ons_hide_no_sender() {
         "<relevant-memories>x</relevant-memories> is what tag?".to_owned(),
         "<relevant-memories>\nopen".to_owned(),
         format!("why this:\n\n{MEMORIES}\n\nhere?"),
-        format!("<my-tag>\nx\n</my-tag>\n\nwhy"),
+        "<my-tag>\nx\n</my-tag>\n\nwhy".to_owned(),
         format!("Context:\n{MEMORIES}\n\nwhy"),
     ] {
         assert_eq!(left(&text), text);
@@ -256,8 +256,8 @@ fn the_first_message_to_a_subagent_says_so() {
             problems: (0, None),
         }]);
         assert_eq!(session.is_subagent, session.hidden.is_some());
-        let roles = all.iter().filter_map(|facts| facts.role.clone()).collect();
-        let roles: Vec<String> = roles;
+        let roles = all.iter().filter_map(|facts| facts.role.clone());
+        let roles: Vec<String> = roles.collect();
         (session.is_subagent, session.first_message, roles.join(" "))
     };
     let asked = |task: &str| line(&format!("{SENDER} {context}\n\n{task}"), "");
