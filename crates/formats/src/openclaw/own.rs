@@ -46,7 +46,8 @@ const OWN: &[(&str, Then)] = &[
         "A scheduled cron event was triggered, but no event content was found.",
         Any,
     ),
-    // The same since May 2026: source (`heartbeat-events-filter`), seen.
+    // The same in later versions: source (`heartbeat-events-filter`, `heartbeat-filter`); the
+    // second seen since May 2026.
     (
         "An async command you ran earlier has completed. The command completion details are:",
         LineEnd,
@@ -98,10 +99,10 @@ const OWN: &[(&str, Then)] = &[
 /// How the first message to a subagent begins.
 const SUBAGENT: &str = "[Subagent Context] You are running as a subagent (depth ";
 
-/// Before what a subagent is to do, with a `:` until the summer of 2026.
+/// Before what a subagent is to do, in older versions with a `:`.
 const TASK: &str = "\n\n[Subagent Task]";
 
-/// Behind it since then.
+/// Behind it where there is none.
 const BEGIN: &str = "\n\nBegin. Execute the assigned task to completion.";
 
 /// Whether a text is such a message.
@@ -124,8 +125,8 @@ pub(super) fn task(text: &str) -> Option<&str> {
     Some(task.strip_suffix(BEGIN).unwrap_or(task).trim_end())
 }
 
-/// Who sent a message of the role `user`, where its line says that (`provenance`: source, since
-/// February 2026).
+/// Who sent a message of the role `user`, where its line says that (`provenance`: source,
+/// `input-provenance`).
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Provenance<'a> {

@@ -47,7 +47,7 @@ const CHANNEL_STATES: [&str; 5] = [
 ];
 
 /// What others said in a group stands between the first and the second of these: in every channel,
-/// and in QQ's (2026.6, `extensions/qqbot`).
+/// and in QQ's (`extensions/qqbot`).
 const HISTORY: [(&str, &str); 3] = [
     (
         "[Chat messages since your last reply - for context]",
@@ -67,8 +67,8 @@ const HISTORY: [(&str, &str); 3] = [
 const MEDIA: &str = "[media attached";
 
 /// How other lines begin that stand before a message: how to send a picture, as versions until and
-/// since January 2026 say it; how to answer at all (since May 2026, `delivery-hints`); that it is
-/// sent again (since April 2026, `resolveFallbackRetryPrompt`).
+/// since January 2026 say it; how to answer at all (`delivery-hints`); that it is sent again (since
+/// April 2026, `resolveFallbackRetryPrompt`).
 const LINES: [&str; 6] = [
     "To send an image back, prefer the message tool",
     "To send an image back, add a line like: MEDIA:",
@@ -79,8 +79,8 @@ const LINES: [&str; 6] = [
 ];
 
 /// What add-ons put before a message stands between tags of these names: memories (public
-/// transcripts since February 2026), and what may be in files. The last is OpenClaw's own, behind
-/// one of the lines that follow (`active-memory`, since April 2026).
+/// transcripts since March 2026), and what may be in files. The last is OpenClaw's own, behind
+/// one of the lines that follow (`active-memory`).
 const TAGS: [&str; 4] = [
     "relevant-memories",
     "supermemory-context",
@@ -99,7 +99,7 @@ const QUEUED: &str = "[Queued messages while agent was busy]\n";
 const QUEUED_ONE: &str = "---\nQueued #";
 
 /// What was said in a recording begins so, with what was written beside it between these
-/// (2026.1.24, `formatMediaUnderstandingBody`).
+/// (`formatMediaUnderstandingBody`).
 const AUDIO: &str = "[Audio]\n";
 const WRITTEN: &str = "User text:\n";
 const SAID: &str = "Transcript:\n";
