@@ -89,7 +89,7 @@ mod tools;
 pub use agents::{AGENTS, Agent, agent_called};
 pub use entries::{Entry, SessionFiles, entries, session_files};
 pub use format::{Format, ListOrder, Shape, SourceFacts, WriteMode};
-pub use injected::injected_blocks;
+pub use injected::{injected_blocks, pasted_blocks};
 pub use known::{FORMATS, format_named};
 pub use record::Record;
 pub use remote::remote_of;

@@ -2,7 +2,7 @@
 
 use crate::agents::agent_called;
 use crate::model::Resume;
-use crate::{codex, pi};
+use crate::{claude, codex, pi};
 
 /// How the agent called `agent` takes the session up again that lies at `path` and is read in
 /// `format`, with what its agent records of it ([`SessionFacts::own`]); `None` = not known.
@@ -45,7 +45,8 @@ pub fn resumes_unlisted(agent: &str, reason: &str, is_subagent: bool) -> bool {
     agent_called(agent).is_some_and(|agent| {
         let by_path = agent.resume.contains(&"{path}") && pi::opens(reason);
         let is_read = reason != codex::A_DOCUMENT;
-        by_path || agent.resumes_unlisted && is_read && !is_subagent
+        let goes_on = reason == claude::GOES_ON_ELSEWHERE;
+        by_path || goes_on || agent.resumes_unlisted && is_read && !is_subagent
     })
 }
 

@@ -2,12 +2,13 @@
 //!
 //! What agents add stands between [tags](injected_blocks).
 //!
-//! Pasted are logs, stack traces and code: ten lines and more, one after the other, that are
-//! fenced, or that begin as programs begin lines.
+//! Pasted is what an agent [marks](pasted_blocks) so, whatever tags it holds. Else it is logs,
+//! stack traces and code: ten lines and more, one after the other, that are fenced, or that begin
+//! as programs begin lines.
 
 use std::ops::Range;
 
-use crate::format::injected_blocks;
+use crate::format::{injected_blocks, pasted_blocks};
 
 /// So many lines of a program's are no quotation but a paste.
 const PASTE: usize = 10;
@@ -25,26 +26,23 @@ pub(super) enum Author {
 
 /// Who wrote what was found. `found` is not empty; a person, if one wrote any of it.
 pub(super) fn author(text: &str, found: &[Range<usize>]) -> Author {
-    let injected = match text.contains("</") {
-        true => injected_blocks(text),
-        false => Vec::new(),
+    let (mut injected, marked) = match text.contains("</") {
+        true => (injected_blocks(text), pasted_blocks(text)),
+        false => (Vec::new(), Vec::new()),
     };
+    // A tag that is pasted begins nothing that a program put there.
+    if !marked.is_empty() {
+        injected.retain(|block| !is_in(&marked, &(block.start..block.start + 1)));
+    }
     let pasted = match text.lines().nth(PASTE - 1) {
         Some(_) => pastes(text),
         None => Vec::new(),
-    };
-    // Blocks are in order, and none is in another.
-    let is_in = |blocks: &[Range<usize>], place: &Range<usize>| {
-        let next = blocks.partition_point(|block| block.end < place.end);
-        blocks
-            .get(next)
-            .is_some_and(|block| block.start <= place.start)
     };
     let mut author = Author::Program;
     for place in found {
         author = match place {
             place if is_in(&injected, place) => author,
-            place if is_in(&pasted, place) => Author::Paste,
+            place if is_in(&marked, place) || is_in(&pasted, place) => Author::Paste,
             _ => return Author::Person,
         };
     }
@@ -52,6 +50,13 @@ pub(super) fn author(text: &str, found: &[Range<usize>]) -> Author {
         true => Author::Person,
         false => author,
     }
+}
+
+/// Whether a place is in one of the blocks. These are in order, and none is in another.
+fn is_in(blocks: &[Range<usize>], place: &Range<usize>) -> bool {
+    let next = blocks.partition_point(|block| block.end < place.end);
+    let next = blocks.get(next);
+    next.is_some_and(|block| block.start <= place.start)
 }
 
 /// Where pastes are.
@@ -164,6 +169,23 @@ mod tests {
         assert_eq!(author("x", &[]), Author::Person);
         let text = "<item name=\"x\"/> word <item>y</item>";
         assert_eq!(of(text, "word"), Author::Person);
+    }
+
+    #[test]
+    fn between_the_tags_of_what_is_pasted() {
+        let paste = |text: &str| {
+            format!("<pasted_content id=\"8a62\">\n{text}\n</pasted_content id=\"8a62\">")
+        };
+        let text = format!("see {} and mend it", paste("a word"));
+        assert_eq!(of(&text, "word"), Author::Paste);
+        assert_eq!(of(&text, "mend"), Author::Person);
+        // Tags that are pasted are nobody's.
+        let text = paste("<task-notification>word</task-notification>");
+        assert_eq!(of(&text, "word"), Author::Paste);
+        let text = format!("{} mend it {}", paste("<a-b> one"), paste("two </a-b>"));
+        assert_eq!(of(&text, "mend"), Author::Person);
+        let text = format!("<system-reminder>word {}</system-reminder>", paste("x"));
+        assert_eq!(of(&text, "word"), Author::Program);
     }
 
     #[test]

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use memchr::memmem;
 use serde_json::{Map, Value};
 
+use super::commands::{command, within};
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
 use super::usage::{advisors, usage};
+use crate::injected::without_paste_tags;
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header};
 use crate::tools::{touches, used};
@@ -16,6 +18,9 @@ const SYNTHETIC: &str = "<synthetic>";
 
 /// What a hook said when the session began, written again and again under one `uuid`.
 pub(super) const HOOK: &str = "saved_hook_context";
+
+/// The attachment that holds what other agents of a team wrote meanwhile.
+pub(super) const MAIL: &str = "teammate_mailbox";
 
 /// With what a text begins that a program puts where prompts are.
 const INJECTED: [&str; 9] = [
@@ -70,65 +75,6 @@ const TYPED: [(&str, &str); 2] = [
     ("<user-memory-input>", "</user-memory-input>"),
 ];
 
-/// Commands of Claude Code's own whose words ask the model for nothing: they set, name or show
-/// something.
-const SETTINGS: [&str; 54] = [
-    "add-dir",
-    "advisor",
-    "agents",
-    "allowed-tools",
-    "branch",
-    "bug",
-    "cd",
-    "clear",
-    "color",
-    "compact",
-    "config",
-    "context",
-    "continue",
-    "copy",
-    "cost",
-    "effort",
-    "export",
-    "fast",
-    "feedback",
-    "fork",
-    "help",
-    "hooks",
-    "ide",
-    "login",
-    "logout",
-    "mcp",
-    "memory",
-    "model",
-    "new",
-    "output-style",
-    "permissions",
-    "plugin",
-    "plugins",
-    "privacy-settings",
-    "release-notes",
-    "remote-control",
-    "remote-env",
-    "rename",
-    "reset",
-    "resume",
-    "rewind",
-    "sandbox",
-    "settings",
-    "skills",
-    "stats",
-    "status",
-    "tasks",
-    "terminal-setup",
-    "theme",
-    "todos",
-    "tui",
-    "usage",
-    "vim",
-    "voice",
-];
-
 /// A line with the blocks of its message.
 type WholeLine<'a> = Line<'a, Content<'a>>;
 
@@ -169,8 +115,9 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
             if let Loose::Object(attachment) = &line.attachment {
                 of_attachment(line, attachment, &mut facts)?;
             }
-            // Of what is attached only that is read which somebody typed.
-            facts.silent = facts.role.is_none();
+            // Of what is attached only that is read which somebody typed, or named, or wrote to the
+            // agent.
+            facts.silent = facts.role.is_none() && facts.files.is_empty();
         }
         "progress" | HOOK => facts.silent = true,
         _ => {
@@ -239,10 +186,13 @@ fn system(line: &WholeLine<'_>, facts: &mut Facts) {
     facts.kind = line.subtype.owned().unwrap_or_else(|| "system".to_owned());
     match facts.kind.as_str() {
         "compact_boundary" => {
-            // A new root, but the session goes on.
-            facts.parent = facts.parent.take().or(line.logical_parent_uuid.owned());
             let metadata = line.compact_metadata.object();
             let kept = metadata.and_then(|metadata| metadata.preserved_segment.object());
+            // A new root, but the session goes on: from the last line that is kept, which stands
+            // behind the one before the boundary where what was said first is summarized.
+            let tail = kept.and_then(|kept| kept.tail_uuid.owned());
+            let before = tail.or(line.logical_parent_uuid.owned());
+            facts.parent = facts.parent.take().or(before);
             facts.compaction = Some(Compaction {
                 first_kept: kept.and_then(|kept| kept.head_uuid.owned()),
                 tokens_before: metadata.and_then(|metadata| metadata.pre_tokens.0),
@@ -304,22 +254,6 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
-/// What stands between the first such tags of a text.
-fn within<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-    Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
-}
-
-/// A command and the words behind it, as its tags say: `/review the parser`.
-fn command(text: &str) -> Option<String> {
-    if !text.trim_start().starts_with("<command-") {
-        return None;
-    }
-    let (name, words) = (within(text, "command-name")?, within(text, "command-args")?);
-    let is_setting = SETTINGS.contains(&name.trim_start_matches('/'));
-    (!words.is_empty() && !is_setting).then(|| format!("{name} {words}"))
-}
-
 /// By what a session may be known that no person typed anything in: the name of a person's
 /// command, what another agent of a team asks for, or what a subagent was asked first.
 fn called(line: &WholeLine<'_>, text: &str) -> Option<String> {
@@ -343,20 +277,22 @@ fn called(line: &WholeLine<'_>, text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Whether nothing beside the text says that a program wrote it.
+/// Whether nothing beside the text says that a program wrote it. What is said to a subagent is its
+/// starter's, unless it says that it is a person's: one can turn to an agent of a team.
 fn is_of_person(line: &WholeLine<'_>) -> bool {
     let of_program = [
         line.is_meta,
         line.is_compact_summary,
         line.is_visible_in_transcript_only,
-        line.is_sidechain,
     ];
+    let is_of_agent = line.is_sidechain.0 == Some(true) || line.agent_id.0.is_some();
     let source = line.prompt_source.as_str();
     let attached = line.attachment.object().map(|attached| &attached.origin);
     let origins = [Some(&line.origin), attached].into_iter().flatten();
     let mut origins = origins.filter_map(|origin| origin.object()?.kind.as_str());
+    let says_human = origins.clone().any(|kind| kind == "human");
     !of_program.iter().any(|flag| flag.0 == Some(true))
-        && line.agent_id.0.is_none()
+        && (says_human || !is_of_agent)
         && origins.all(|kind| kind == "human")
         && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
 }
@@ -369,7 +305,8 @@ pub(super) fn is_surely_typed<C>(line: &Line<'_, C>) -> bool {
 
 /// Text where prompts are: of the person, or, if that is none, of a program.
 fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
-    facts.user_text = text.filter(|_| is_of_person(line));
+    let text = text.filter(|_| is_of_person(line));
+    facts.user_text = text.map(|text| without_paste_tags(&text).into_owned());
     facts.is_message = facts.user_text.is_some();
     let role = match facts.is_message {
         true => "user",
@@ -410,6 +347,11 @@ pub(super) fn typed_of(text: &str, is_sure: bool) -> Option<&str> {
     let put_between = |(begin, end): &(&str, &str)| said.strip_prefix(*begin)?.strip_suffix(*end);
     let said = TYPED.iter().find_map(put_between).unwrap_or(said);
     (!is_put && !is_injected).then_some(said)
+}
+
+/// Whether the line of an attachment holds what other agents wrote: nobody typed it.
+pub(super) fn is_mail(record: &[u8]) -> bool {
+    memmem::find(record, br#""teammate_mailbox""#).is_some()
 }
 
 /// Whether Claude Code says with this that it runs no such command.
@@ -564,6 +506,20 @@ fn of_attachment(
         }
         Some("prompt_snapshot") => {
             facts.has_prompt = attachment.system_prompt.is_value();
+        }
+        Some("file" | "pdf_reference") => {
+            let path = attachment.filename.owned();
+            facts.files.extend(path.map(|path| FileTouch {
+                path,
+                modified: false,
+            }));
+        }
+        Some(MAIL) => {
+            let has_text = attachment
+                .mail()?
+                .iter()
+                .any(|text| !text.trim().is_empty());
+            facts.role = has_text.then(|| "injected".to_owned());
         }
         _ => {}
     }

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::again::{Again, LineMarks, Lines};
+use super::kept::Kept;
 use super::queue::Queue;
-use super::{OWN_FILE_GONE, facts, place};
+use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
 use crate::{Record, SourceFacts, json, stable_hash};
 
@@ -45,6 +47,10 @@ pub struct State {
     called: Option<String>,
     /// The session that the last copied line says it was copied from.
     copied_from: Option<String>,
+    /// `/branch` copied that line: what the session cost begins with nothing then.
+    is_branched: bool,
+    /// It went on under another id, and nobody said anything since.
+    goes_on_elsewhere: bool,
     /// What was read last was copied: the session of this file begins with the next prompt or
     /// answer.
     is_copy: bool,
@@ -66,6 +72,9 @@ pub struct State {
     /// The last line of a hook: its id, and the one that it goes on from.
     #[serde(skip_serializing_if = "Option::is_none")]
     hook: Option<(String, Option<String>)>,
+    /// What the last compaction kept.
+    #[serde(skip_serializing_if = "Kept::is_none")]
+    kept: Kept,
 }
 
 /// When a session begins of which lines are in the file.
@@ -95,15 +104,23 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         }
         return;
     }
+    let header = facts.header.as_ref();
+    if header.is_some_and(|header| copied_from(header).is_some()) {
+        state.is_branched = memmem::find(record.bytes, b"\"forkedFrom\":").is_some();
+    }
     let known = LineMarks::of(record, facts);
     let again = known.map_or(Again::No, |known| {
         state.history.again(&known, latest, facts)
     });
     if again != Again::No {
         state.leave_figures(facts);
+        if state.kept.is_written_again(facts) {
+            state.before = None;
+        }
         repeat(state, again, facts);
         return;
     }
+    state.kept.pass(facts);
     if facts.kind != facts::HOOK {
         state.before.clone_from(&facts.id);
     }
@@ -111,7 +128,10 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     let is_prompt = facts.role.as_deref() == Some("user");
     let line = is_prompt.then(|| json::utf8(record.bytes)).flatten();
     let version = line.and_then(|line| json::Raw(json::member(line, "version")).text());
-    state.queue.pass(facts, version.as_deref());
+    let is_mail = || facts.kind == "attachment" && facts::is_mail(record.bytes);
+    if facts.role.is_none() || !is_mail() {
+        state.queue.pass(facts, version.as_deref());
+    }
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
         facts.is_message = state.is_new_answer(answer(record.bytes, facts));
     }
@@ -193,6 +213,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     note_title(&mut fold.claude, facts);
     note_summarized(&mut fold.claude, facts);
+    if facts.kind == "continued-in" || facts.role.is_some() {
+        fold.claude.goes_on_elsewhere = facts.kind == "continued-in";
+    }
     if facts.kind == "last-prompt" && facts.asked.is_some() {
         fold.claude.last_prompt.clone_from(&facts.asked);
     }
@@ -261,6 +284,12 @@ fn is_of_subagent(fold: &mut Fold, facts: &Facts) -> bool {
     fold.claude.is_of_subagent == Some(true)
 }
 
+/// The session that a line was copied from.
+fn copied_from(header: &Header) -> Option<&String> {
+    let from = header.parent_session.as_ref();
+    from.filter(|from| Some(*from) != header.id.as_ref())
+}
+
 fn note_header(state: &mut State, header: &Header, facts: &Facts) {
     if header.own.is_some() {
         state.own.clone_from(&header.own);
@@ -273,8 +302,7 @@ fn note_header(state: &mut State, header: &Header, facts: &Facts) {
     if facts.is_beside {
         return;
     }
-    let copied_from = header.parent_session.as_ref();
-    let copied_from = copied_from.filter(|from| Some(*from) != header.id.as_ref());
+    let copied_from = copied_from(header);
     // An answer that is copied again goes on to name the session that it was given in. Those of the
     // nearest origin stand behind the ones that this had copied.
     if copied_from.is_some() {
@@ -426,7 +454,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
         message_count: fold.messages,
         first_message: first_message(fold, is_subagent),
-        typed: fold.typed.clone(),
+        // It is known by what it was asked, whatever a person said to it later.
+        typed: fold.typed.clone().filter(|_| !is_subagent),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: fold.leaf.clone(),
         model: fold.model.clone(),
@@ -437,8 +466,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         // A fork begins with what its origin had cost.
         cost: state
             .cost()
-            .or(fold.cost)
-            .filter(|_| is_subagent || parent_session.is_none()),
+            .or(fold.cost.filter(|_| !state.is_branched))
+            .filter(|_| is_subagent || parent_session.is_none() || state.is_branched),
         error_count: fold.errors,
         is_subagent,
         hidden: hidden(source, main.is_some(), is_subagent),
@@ -455,7 +484,10 @@ fn first_message(fold: &Fold, is_subagent: bool) -> Option<String> {
     let called = state.called.as_ref();
     let called = called.filter(|_| is_subagent || fold.messages > 0);
     let said = fold.first_message.as_ref().or(state.last_prompt.as_ref());
-    said.or(called).cloned()
+    match is_subagent {
+        true => called.or(said).cloned(),
+        false => said.or(called).cloned(),
+    }
 }
 
 /// Why Claude Code's own list does not show the session.
@@ -467,6 +499,7 @@ fn hidden(source: &SourceFacts<'_>, has_main: bool, is_subagent: bool) -> Option
         fold if fold.claude.begins_with_subagent => "its first line is a subagent's",
         fold if fold.entries == 0 && source.problems.0 == 0 => "empty file",
         fold if fold.messages == 0 => "no messages",
+        fold if fold.claude.goes_on_elsewhere => GOES_ON_ELSEWHERE,
         _ => return None,
     };
     Some(why.to_owned())

@@ -1,6 +1,8 @@
 //! The shape of Claude Code's lines as far as facts and text need it: borrowed, every field of any
 //! type, the rest skipped.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -274,6 +276,28 @@ pub(super) struct Attachment<'a> {
     // prompt_snapshot.
     #[serde(borrow)]
     pub system_prompt: Raw<'a>,
+    // file, pdf_reference: what a person named behind `@`.
+    #[serde(borrow)]
+    pub filename: Text<'a>,
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    // teammate_mailbox.
+    #[serde(borrow)]
+    pub messages: Raw<'a>,
+}
+
+impl<'a> Attachment<'a> {
+    /// The text of a file; nothing of pictures, PDFs and notebooks.
+    pub fn text_of_file(&self) -> Option<Cow<'a, str>> {
+        let file = json::member(self.content.0?, "file")?;
+        Raw(json::member(file, "content")).text()
+    }
+
+    /// What agents of the team wrote meanwhile.
+    pub fn mail(&self) -> Option<Vec<Cow<'a, str>>> {
+        let text = |message: &Raw<'a>| Raw(json::member(message.0?, "text")).text();
+        Some(self.messages.items()?.iter().filter_map(text).collect())
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -290,4 +314,6 @@ pub(super) struct CompactMetadata<'a> {
 pub(super) struct Segment<'a> {
     #[serde(borrow)]
     pub head_uuid: Text<'a>,
+    #[serde(borrow)]
+    pub tail_uuid: Text<'a>,
 }

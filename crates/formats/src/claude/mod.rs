@@ -7,8 +7,10 @@ use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod again;
+mod commands;
 mod facts;
 mod fold;
+mod kept;
 mod line;
 mod meta;
 mod place;
@@ -25,6 +27,9 @@ use place::Kind;
 /// Why a session is not listed whose own file is gone: what lies in the folder beside it is all
 /// that is left of it.
 pub const OWN_FILE_GONE: &str = "its session file is gone";
+
+/// Why a session is not listed that went on under another id, above all in the background.
+pub const GOES_ON_ELSEWHERE: &str = "it goes on in another session";
 
 /// Claude Code's format.
 #[derive(Debug, Clone, Copy, Default)]

@@ -83,6 +83,10 @@ pub(super) fn place(relative: &Path) -> Placement {
         Some("journal") if folders.iter().any(|folder| folder == "workflows") => {
             return Placement::Ignore("a journal of a workflow");
         }
+        // `<project>/<session>/resume-head.jsonl` (2.1.332).
+        Some("resume-head") if folders.len() > 1 => {
+            return Placement::Ignore("an index of a session's lines");
+        }
         Some(stem) if !is_session_id(stem) => Some("the name is not a session id"),
         Some(_) if folders.len() != 1 => Some("not directly in a folder that Claude Code lists"),
         Some(_) => None,

@@ -10,6 +10,7 @@ use crate::model::{Class, Facts, Fold, Placement, SessionFacts, SourcePart};
 use crate::{Format, Record, Shape, SourceFacts};
 
 mod again;
+mod newer;
 mod subagents;
 
 const ID: &str = "0a000000-0000-4000-8000-000000000001";

@@ -4,7 +4,7 @@
 //! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
 //! beside it says. Only what is named here is searched.
 
-use super::facts::{is_surely_typed, said_by_system, typed, typed_of};
+use super::facts::{MAIL, is_surely_typed, said_by_system, typed, typed_of};
 use super::line::{Attachment, Block, Line, Message, blocks, blocks_as_written};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
@@ -97,8 +97,19 @@ fn title(whole: &str, pieces: &mut Pieces) {
 }
 
 fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()> {
-    if attachment.kind.as_str() != Some("queued_command") {
-        return Some(());
+    match attachment.kind.as_str() {
+        Some("queued_command") => {}
+        Some("file") => {
+            let text = attachment.text_of_file();
+            pieces.output_text(&text.unwrap_or_default());
+            return Some(());
+        }
+        Some(MAIL) => {
+            let mail = attachment.mail()?;
+            mail.iter().for_each(|text| pieces.prose_text(text));
+            return Some(());
+        }
+        _ => return Some(()),
     }
     if attachment.prompt.text().is_some() {
         pieces.prose(&attachment.prompt);

@@ -1,9 +1,9 @@
-//! Which types of lines are known? Those that versions up to 2.1.330 wrote, read or passed over.
+//! Which types of lines are known? Those that versions up to 2.1.332 wrote, read or passed over.
 
 use crate::model::OTHER_MODEL;
 
 /// In order.
-pub(super) const TYPES: [&str; 49] = [
+pub(super) const TYPES: [&str; 59] = [
     "agent-color",
     "agent-name",
     "agent-setting",
@@ -23,12 +23,20 @@ pub(super) const TYPES: [&str; 49] = [
     "continued-in",
     "cost-state",
     "custom-title",
+    "data-flow-handover",
+    "data-flow-incomplete",
+    "data-flow-records",
+    "derived-from",
+    "dev-mods",
     "ended",
     "ended-by-model",
     "file-history-delta",
     "file-history-snapshot",
     "fork-context-ref",
     "frame-link",
+    "history-suppression",
+    "host-row",
+    "hybrid-organization",
     "isolation-latch",
     "last-prompt",
     "marble-origami-commit",
@@ -36,12 +44,14 @@ pub(super) const TYPES: [&str; 49] = [
     "memory-mode",
     "meta",
     "mode",
+    "observer-ref",
     "permission-mode",
     "pr-link",
     "progress",
     "queue-operation",
     "relocated",
     "repl-mode",
+    "resume-head-vouch",
     "session-owner",
     "speculation-accept",
     "sub-session",
@@ -73,6 +83,7 @@ mod tests {
     fn types_are_in_order() {
         assert!(TYPES.is_sorted());
         assert!(knows("user") && knows("compact_boundary") && !knows("walrus-state"));
+        assert!(knows("resume-head-vouch") && knows("host-row") && knows("data-flow-records"));
         assert!(knows("relocated") && knows("frame-link") && knows("file-history-delta"));
     }
 }
