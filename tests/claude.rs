@@ -970,6 +970,57 @@ fn a_compaction_that_keeps_messages_does_not_cut_the_thread() {
     assert_eq!(place_of("\"In the reeds\""), Some(BranchPlace::Active));
 }
 
+/// "Summarize up to here" of `/rewind` keeps what was said last.
+#[test]
+fn what_a_summary_of_the_beginning_kept_is_of_the_thread() {
+    let place = tempfile::tempdir().unwrap();
+    let boundary = json!({
+        "subtype": "compact_boundary", "logicalParentUuid": uuid(2), "message": null,
+        "compactMetadata": {"trigger": "manual", "preTokens": 100, "preservedSegment":
+            {"headUuid": uuid(3), "anchorUuid": uuid(6), "tailUuid": uuid(4)}},
+    });
+    let summary = json!({"isCompactSummary": true});
+    let lines = bytes(&[
+        said("user", 1, None, "Where is the grebe?", Value::Null),
+        said("assistant", 2, Some(1), "On the lake.", Value::Null),
+        said("user", 3, Some(2), "And the heron?", Value::Null),
+        said("assistant", 4, Some(3), "In the reeds.", Value::Null),
+        said("system", 5, None, "", boundary),
+        said("user", 6, Some(5), "They watch birds.", summary),
+        said("user", 7, Some(6), "And the coot?", Value::Null),
+    ]);
+    let index = grown(place.path(), &lines);
+    assert_eq!(shown(&index), [1, 2, 3, 4, 5, 6, 7]);
+    let place_of = |query: &str| found(&index, query)[0].place;
+    assert_eq!(place_of("lake"), Some(BranchPlace::Compacted));
+    assert_eq!(place_of("heron"), Some(BranchPlace::Active));
+}
+
+/// A compaction writes what it kept again below its summary, under the same ids.
+#[test]
+fn what_is_written_again_below_a_summary_makes_no_branches() {
+    let place = tempfile::tempdir().unwrap();
+    let boundary =
+        json!({"subtype": "compact_boundary", "logicalParentUuid": uuid(4), "message": null});
+    let summary = json!({"isCompactSummary": true});
+    let kept = |above| said("user", 3, Some(above), "And the heron?", Value::Null);
+    let answer = said("assistant", 4, Some(3), "In the reeds.", Value::Null);
+    let lines = bytes(&[
+        said("user", 1, None, "Where is the grebe?", Value::Null),
+        said("assistant", 2, Some(1), "On the lake.", Value::Null),
+        kept(2),
+        answer.clone(),
+        said("system", 5, None, "", boundary),
+        said("user", 6, Some(5), "They watch birds.", summary),
+        kept(6),
+        answer,
+        said("user", 7, Some(4), "And the coot?", Value::Null),
+    ]);
+    let index = grown(place.path(), &lines);
+    let tree = tree(&index, 9);
+    assert!(tree.entries.iter().all(|row| row.on_active_branch));
+}
+
 /// All lines of a hook have one `uuid`.
 #[test]
 fn what_hooks_said_when_a_session_began_cuts_no_thread() {

@@ -178,6 +178,9 @@ struct Reading<'a> {
     loses_parents: bool,
     /// Whether an entry is a subagent's, where parents are lost.
     sidechain: Vec<bool>,
+    /// Of each there the last entry before it that has its parent's id: what was written again
+    /// under one id goes on from what was written again.
+    above_before: Vec<u32>,
     /// See [`Format::same_id_replaces`](crate::format::Format::same_id_replaces).
     same_id_replaces: bool,
     replaced: Vec<(i64, u32)>,
@@ -207,6 +210,7 @@ impl<'a> Reading<'a> {
             parts: Vec::new(),
             loses_parents: false,
             sidechain: Vec::new(),
+            above_before: Vec::new(),
             same_id_replaces: false,
             replaced: Vec::new(),
             silent: Vec::new(),
@@ -246,6 +250,10 @@ impl<'a> Reading<'a> {
         let parent = entry.parent.filter(|_| !entry.is_beside());
         let above = parent.map(|id| self.number(id));
         self.above.push(above.unwrap_or(NONE));
+        if self.loses_parents {
+            let before = above.map_or(NONE, |above| self.last_with[above as usize]);
+            self.above_before.push(before);
+        }
         // Nothing goes on from an entry that its agent does not see, nor from the header, which is
         // none of the conversation though it has an id.
         let may_lead = entry.agent_sees && !entry.is_silent && !entry.is_beside();
@@ -347,7 +355,9 @@ impl<'a> Reading<'a> {
             return parents.collect();
         }
         let parents = (0..).zip(&self.above).map(|(at, above)| {
-            let above = self.last_with.get(*above as usize);
+            let before = self.above_before.get(at as usize);
+            let before = before.filter(|before| **before != NONE);
+            let above = before.or_else(|| self.last_with.get(*above as usize));
             above.copied().filter(|above| *above != at).unwrap_or(NONE)
         });
         let mut parents: Vec<u32> = parents.collect();
