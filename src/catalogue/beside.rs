@@ -12,12 +12,10 @@ pub(super) const BESIDE_ROOT: (&str, &str) = ("../", "..0");
 
 impl Catalogue {
     /// Whether a file that lies beside a source held another working directory than this when the
-    /// source was read, and its session has that.
+    /// source was read.
     pub fn has_other_cwd(&self, source: i64, cwd: &str) -> Result<bool, Error> {
-        let sql = "SELECT m.cwd <> ?2 AND coalesce(c.fold ->> '$.cwd_beside', '') <> ?2
-            FROM _session_sources o JOIN _sessions m USING (session)
-                JOIN _checkpoints c ON c.source = o.source
-            WHERE o.source = ?1";
+        let sql = "SELECT coalesce(fold ->> '$.cwd_beside', '') <> ?2
+            FROM _checkpoints WHERE source = ?1";
         let other = self.first(sql, params![source, cwd], |r| r.get(0))?;
         Ok(other.unwrap_or(false))
     }
