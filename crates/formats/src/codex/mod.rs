@@ -21,6 +21,7 @@ mod line;
 mod message;
 mod names;
 mod place;
+mod session;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -116,6 +117,6 @@ impl Format for Codex {
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
-        fold::session(sources)
+        session::session(sources)
     }
 }
