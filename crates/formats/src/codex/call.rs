@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::line::{Arguments, Output, Payload};
 use super::message::texts;
+use super::script;
 use crate::edits::{patch, shell};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, FileTouch};
@@ -57,6 +58,8 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     let subject = subject
         .or(path)
         .or_else(|| Some(files.first()?.path.clone()));
+    let code = input.filter(|_| tool.as_deref() == Some(script::TOOL));
+    let subject = subject.or_else(|| script::subject(&code?));
     let call = Call {
         call_id: payload.call_id.owned().or_else(|| payload.id.owned()),
         tool,
@@ -123,20 +126,41 @@ pub(super) fn result(payload: &Payload<'_>) -> Option<Call> {
         let code = ["Process exited with code ", "Exit code: "];
         if let Some(code) = code.iter().find_map(|head| line.strip_prefix(head)) {
             is_error = is_error.or(code.trim().parse::<i64>().ok().map(|code| code != 0));
-        } else if let Some(time) = line.strip_prefix("Wall time: ") {
+        } else if let Some(time) = wall_time(line, text) {
             let seconds: Option<f64> = time.split(' ').next().and_then(|s| s.parse().ok());
             result.duration_ms = result.duration_ms.or(seconds.map(|s| (s * 1000.0) as i64));
         } else if line == "aborted by user" || line.starts_with("unsupported call: ") {
             is_error = Some(true);
         }
     }
-    let is_refused = text.starts_with(REFUSED).then_some(true);
-    result.is_error = is_error.or(is_refused);
+    let is_refused =
+        script::has_failed(text) || REFUSED.iter().any(|refused| text.starts_with(refused));
+    result.is_error = is_error.or(is_refused.then_some(true));
     Some(result)
 }
 
-/// What the answer to a patch begins with that did not fit.
-const REFUSED: &str = "apply_patch verification failed";
+/// What Codex's own answer to a call begins with that came to nothing.
+const REFUSED: [&str; 10] = [
+    "apply_patch verification failed",
+    "unsupported custom tool call: ",
+    "write_stdin failed: ",
+    "exec_command failed: ",
+    "exec_command failed for `",
+    "failed to parse function arguments: ",
+    "failed to parse exec_command arguments: ",
+    "unable to locate image at ",
+    "aborted by user after ",
+    "Full-history forked agents inherit ",
+];
+
+/// How long the call took, where a line of what it gave says so.
+fn wall_time<'a>(line: &'a str, text: &str) -> Option<&'a str> {
+    let of_script = || {
+        line.strip_prefix("Wall time ")
+            .filter(|_| script::is_of(text))
+    };
+    line.strip_prefix("Wall time: ").or_else(of_script)
+}
 
 /// Lines in which an output says how the call ended.
 const HEAD: usize = 6;

@@ -2,7 +2,7 @@
 
 use super::call;
 use super::line::{Info, Payload, Record, STATE, Tokens};
-use super::message::{Message, asked_by_program, request, texts};
+use super::message::{Message, asked_by_program, request, task, texts};
 use super::names::{self, NamedIn};
 use crate::json::{self, Text};
 use crate::model::{Compaction, Facts, Header, Usage};
@@ -162,7 +162,10 @@ fn item(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
             facts.silent = !says(&payload.summary)? && !says(&payload.content)?;
         }
         // Of one agent to another one.
-        "agent_message" => facts.role = Some("injected".to_owned()),
+        "agent_message" => {
+            facts.role = Some("injected".to_owned());
+            facts.asked = task(&texts(&payload.content)?.concat());
+        }
         kind if kind.ends_with("_output") => {
             facts.role = Some("toolResult".to_owned());
             let result = call::result(payload)?;

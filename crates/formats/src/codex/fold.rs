@@ -6,7 +6,7 @@ use super::line::Record;
 use super::message::Message;
 use super::names::{self, NamedIn};
 use super::session::{base, is_legacy, is_spawned, is_subagent};
-use crate::model::{Facts, Fold, Header};
+use crate::model::{Class, Facts, Fold, Header};
 use crate::{json, stable_hash};
 
 /// What of the lines read so far a later one is understood by.
@@ -28,6 +28,9 @@ pub struct State {
     /// one's.
     #[serde(skip_serializing_if = "is_default")]
     began_ms: Option<i64>,
+    /// The ordinal of the first line of a subagent's own, while those before it are read.
+    #[serde(skip_serializing_if = "is_default")]
+    own_from: Option<u64>,
     /// The thread's rollout is a legacy one, whose lines its forks repeat.
     #[serde(skip_serializing_if = "is_default")]
     is_legacy: bool,
@@ -85,6 +88,9 @@ struct OpenCall {
     duration_ms: Option<i64>,
 }
 
+/// The kind of a line that says what one answer took.
+const RECORD: &str = "token_usage_record";
+
 /// Calls that are remembered as open: a model makes a few at a time.
 const MOST_OPEN: usize = 64;
 
@@ -130,10 +136,15 @@ impl State {
     }
 
     /// Whether a line is of the thread that started this one, or from which it was forked, with the
-    /// time that it had there.
-    fn is_inherited(&self, facts: &Facts) -> bool {
+    /// time that it had there; or with another one, where the header says which lines are.
+    fn is_inherited(&mut self, record: &[u8], facts: &Facts) -> bool {
+        if let Some(own_from) = self.own_from {
+            let ordinal = json::utf8(record).and_then(|line| json::member(line, "ordinal"));
+            let ordinal = ordinal.and_then(|ordinal| ordinal.parse::<u64>().ok());
+            self.own_from = Some(own_from).filter(|from| ordinal.is_some_and(|at| at < *from));
+        }
         let times = facts.time_ms.zip(self.began_ms);
-        times.is_some_and(|(time, began)| time < began)
+        self.own_from.is_some() || times.is_some_and(|(time, began)| time < began)
     }
 
     /// A goal is told once. Before the first message only a person can have set it; later the model
@@ -178,7 +189,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         return;
     }
     match facts.kind.as_str() {
-        "session_meta" => begin(state, facts.header.as_ref()),
+        "session_meta" => begin(state, record, facts.header.as_ref()),
         "thread_goal_updated" => state.settle_goal(is_first, facts),
         "message" => {
             state.has_items = true;
@@ -195,13 +206,11 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         "error" => state.has_failed = true,
         _ => {}
     }
-    // What its parent was asked is not what the subagent was.
-    if state.is_subagent && state.is_inherited(facts) {
-        (facts.user_text, facts.asked) = (None, None);
-    }
-    if state.is_subagent && facts.role.as_deref() == Some("user") {
-        facts.role = Some("injected".to_owned());
-        facts.is_message = false;
+    let is_inherited = state.is_inherited(record, facts);
+    if state.is_subagent {
+        of_subagent(state, is_inherited, facts);
+    } else if facts.kind == "agent_message" {
+        facts.asked = None;
     }
     state.goes_on &= facts.role.as_deref() != Some("assistant");
     let is_typed = state.is_typed_after_all(facts);
@@ -221,20 +230,43 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         facts.is_message = false;
         facts.role = None;
     }
-    settle_usage(fold, facts);
+    settle_usage(fold, is_inherited, facts);
+}
+
+/// What its parent was asked is not what the subagent was. What it repeats of its parent's lines
+/// with new times stands there: it is neither counted nor found again.
+fn of_subagent(state: &State, is_inherited: bool, facts: &mut Facts) {
+    if facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+    }
+    if is_inherited {
+        (facts.user_text, facts.asked) = (None, None);
+    }
+    if state.own_from.is_some() {
+        (facts.is_message, facts.is_error) = (false, false);
+        facts.name = None;
+        facts.calls.clear();
+        facts.files.clear();
+        facts.repeats = vec![Class::Prose, Class::Output];
+        if facts.kind == RECORD {
+            facts.usage = None;
+        }
+    }
 }
 
 /// A header, of the thread itself or of one whose lines follow. In a legacy rollout those of the
 /// origin may follow without its header, and nothing says where they end: all lines are known by
 /// the origin. What two subagents of one thread spend that began anew hardly ever agrees in model,
 /// sum, input and output.
-fn begin(state: &mut State, header: Option<&Header>) {
+fn begin(state: &mut State, record: &[u8], header: Option<&Header>) {
     let own = header.and_then(|header| header.own.as_deref());
     if state.thread.is_none() {
         state.is_subagent = is_subagent(own);
         state.goes_on = own.and_then(base).is_some();
         let has_parent = |header: &&Header| header.parent_session.is_some();
         state.began_ms = header.filter(has_parent).and_then(|of| of.created_ms);
+        state.own_from = own_from(record).filter(|_| state.is_subagent);
     }
     state.is_legacy = is_legacy(own);
     let origin = header.and_then(origin).filter(|_| state.is_legacy);
@@ -246,6 +278,13 @@ fn begin(state: &mut State, header: Option<&Header>) {
     state.thread = thread;
     let id = header.and_then(|header| header.id.clone());
     state.own = id.filter(|_| state.is_legacy);
+}
+
+/// Where the lines of a subagent's own begin, as its header says.
+fn own_from(header: &[u8]) -> Option<u64> {
+    let payload = json::member(json::utf8(header)?, "payload")?;
+    let from = json::member(payload, "subagent_history_start_ordinal")?;
+    from.parse().ok()
 }
 
 /// The thread whose lines a legacy rollout may repeat. Reviews and the like begin anew.
@@ -321,13 +360,13 @@ pub(super) fn is_numbered(id: &str) -> bool {
 /// A record of usage counts once for each answer. Where there are none, the counts do whose sum has
 /// changed: repeats are common. The sum is made the answer's id, so that copies of it in forks,
 /// which are written with other times, are known as such.
-fn settle_usage(fold: &mut Fold, facts: &mut Facts) {
+fn settle_usage(fold: &mut Fold, is_inherited: bool, facts: &mut Facts) {
     let (state, kind) = (&mut fold.codex, facts.kind.as_str());
-    let is_inherited = !state.is_legacy && state.is_inherited(facts);
+    let is_inherited = !state.is_legacy && is_inherited;
     let Some(usage) = &mut facts.usage else {
         return;
     };
-    let is_record = kind == "token_usage_record";
+    let is_record = kind == RECORD;
     // A turn that compacts begins with the last count, here with that of the rollout before. What a
     // subagent repeats of its parent's counts stands there as records.
     let is_base = (state.goes_on || is_inherited) && !is_record;

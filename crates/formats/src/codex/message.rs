@@ -217,6 +217,18 @@ pub(super) fn asked_by_program(text: &str) -> Option<String> {
     })
 }
 
+/// What a message between agents tells a new one to do; the name of that where it is encrypted.
+pub(super) fn task(message: &str) -> Option<String> {
+    let about = message.strip_prefix("Message Type: NEW_TASK\n")?;
+    let (about, asked) = about.split_once("Payload:\n")?;
+    let mut names = about
+        .lines()
+        .filter_map(|line| line.strip_prefix("Task name: "));
+    let name = names.next().and_then(|path| path.rsplit('/').next());
+    let asked = Some(asked.trim()).filter(|asked| !asked.is_empty());
+    asked.or(name).map(str::to_owned)
+}
+
 /// Whether a part says nothing but that an image stands behind or before it.
 fn is_around_image((_, text): &(Origin, Cow<'_, str>)) -> bool {
     let text = text.trim();

@@ -21,6 +21,7 @@ mod line;
 mod message;
 mod names;
 mod place;
+mod script;
 mod session;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use crate::{Format, Record, SourceFacts};
 
 mod document;
 mod shapes;
+mod versions;
 
 /// A rollout as it is read: what the lines say, in the light of those before them, with their text.
 struct Rollout {

@@ -12,7 +12,7 @@ const MORNING: &str = "2026-01-05T09:00:00.000Z";
 const NOON: &str = "2026-01-05T12:00:00.000Z";
 
 /// The lines as they are read; a fold that was stored between any two says the same of them.
-fn read(lines: &[String]) -> Rollout {
+pub(super) fn read(lines: &[String]) -> Rollout {
     let (mut kept, mut stored) = (Fold::default(), Fold::default());
     for line in lines {
         let add = |fold: &mut Fold| {
@@ -30,7 +30,7 @@ fn read(lines: &[String]) -> Rollout {
     of_lines(lines)
 }
 
-fn header(more: &Value) -> String {
+pub(super) fn header(more: &Value) -> String {
     let mut header = json!({"id": "own", "cwd": "/w", "source": "cli"});
     for (name, value) in more.as_object().unwrap() {
         header[name] = value.clone();
@@ -38,14 +38,14 @@ fn header(more: &Value) -> String {
     line("session_meta", &header)
 }
 
-fn item(role: &str, text: &str) -> String {
+pub(super) fn item(role: &str, text: &str) -> String {
     let content = json!([{"type": "input_text", "text": text}]);
     let item = json!({"type": "message", "role": role, "content": content});
     line("response_item", &item)
 }
 
 /// The part of a paginated rollout's message that says of itself that it was typed.
-fn typed_item(text: &str) -> String {
+pub(super) fn typed_item(text: &str) -> String {
     let about = json!({"content_item_kinds": ["user.text"]});
     let item = json!({"type": "message", "role": "user",
         "content": [{"type": "input_text", "text": text}],
@@ -53,35 +53,35 @@ fn typed_item(text: &str) -> String {
     line("response_item", &item)
 }
 
-fn event(payload: &Value) -> String {
+pub(super) fn event(payload: &Value) -> String {
     line("event_msg", payload)
 }
 
-fn sent(text: &str) -> String {
+pub(super) fn sent(text: &str) -> String {
     event(&json!({"type": "user_message", "message": text}))
 }
 
-fn count(total: i64, last: i64) -> String {
+pub(super) fn count(total: i64, last: i64) -> String {
     let tokens =
         |count: i64| json!({"input_tokens": count, "output_tokens": 0, "total_tokens": count});
     let info = json!({"total_token_usage": tokens(total), "last_token_usage": tokens(last)});
     event(&json!({"type": "token_count", "info": info}))
 }
 
-fn call(id: &str, arguments: &Value) -> String {
+pub(super) fn call(id: &str, arguments: &Value) -> String {
     let call = json!({"type": "function_call", "name": "exec_command", "call_id": id,
         "arguments": arguments.to_string()});
     line("response_item", &call)
 }
 
-fn at(time: &str, line: &str) -> String {
+pub(super) fn at(time: &str, line: &str) -> String {
     let mut line: Value = serde_json::from_str(line).unwrap();
     line["timestamp"] = time.into();
     line.to_string()
 }
 
 /// What answers are counted by.
-fn counted_by(rollout: &Rollout) -> Vec<&str> {
+pub(super) fn counted_by(rollout: &Rollout) -> Vec<&str> {
     let usages = rollout.entries.iter();
     usages
         .filter_map(|(facts, _)| facts.usage.as_ref()?.response_id.as_deref())
@@ -95,7 +95,7 @@ fn copied_with(rollout: &Rollout) -> Vec<&str> {
         .collect()
 }
 
-fn roles(rollout: &Rollout) -> Vec<&str> {
+pub(super) fn roles(rollout: &Rollout) -> Vec<&str> {
     rollout.said().iter().map(|(role, _)| *role).collect()
 }
 

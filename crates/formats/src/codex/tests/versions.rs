@@ -1,0 +1,201 @@
+//! Lines as Codex 0.28 to 0.171 wrote them.
+
+use serde_json::{Value, json};
+
+use super::shapes::{at, call, count, event, header, item, read, sent, typed_item};
+use super::line;
+use crate::model::Class;
+
+fn response(item: &Value) -> String {
+    line("response_item", item)
+}
+
+fn output(id: &str, output: &Value) -> String {
+    response(&json!({"type": "function_call_output", "call_id": id, "output": output}))
+}
+
+fn answer(text: &str) -> String {
+    item("assistant", text)
+}
+
+/// Of each output whether it is an error, and how long its call took.
+fn ends(outputs: &[Value]) -> Vec<(Option<bool>, Option<i64>)> {
+    let mut lines = vec![header(&json!({}))];
+    for (at, given) in outputs.iter().enumerate() {
+        let id = format!("call_{at}_x");
+        lines.extend([call(&id, &json!({"cmd": "x"})), output(&id, given)]);
+    }
+    let talk = read(&lines);
+    let results = talk.calls().into_iter().skip(1).step_by(2);
+    results.map(|(_, _, is_error, ms)| (is_error, ms)).collect()
+}
+
+/// The lines with their numbers, as paginated rollouts have them.
+fn numbered(lines: &[String]) -> Vec<String> {
+    let numbered = lines.iter().zip(0..).map(|(line, ordinal)| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["ordinal"] = json!(ordinal);
+        line.to_string()
+    });
+    numbered.collect()
+}
+
+fn record(id: &str, tokens: i64) -> String {
+    let usage = json!({"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens});
+    line(
+        "token_usage_record",
+        &json!({"response_id": id, "usage": usage}),
+    )
+}
+
+/// Of one agent to another one.
+fn told(parts: &Value) -> String {
+    response(&json!({"type": "agent_message", "author": "/root", "content": parts}))
+}
+
+const NEW_TASK: &str = "Message Type: NEW_TASK\nTask name: /root/torch\nSender: /root\nPayload:\n";
+
+fn subagent(own_from: u64) -> String {
+    header(
+        &json!({"id": "child", "history_mode": "paginated", "forked_from_id": "parent",
+        "timestamp": "2026-01-05T12:00:00.000Z", "subagent_history_start_ordinal": own_from,
+        "source": {"subagent": {"thread_spawn": {"parent_thread_id": "parent"}}}}),
+    )
+}
+
+fn subagents_talk(own_from: u64, task: &Value) -> Vec<String> {
+    let lines = [
+        subagent(own_from),
+        header(&json!({"id": "parent", "history_mode": "paginated"})),
+        typed_item("Repair the quartz pump"),
+        call("c1", &json!({"cmd": "make"})),
+        output("c1", &json!("Process exited with code 2\nOutput:\ngarnet")),
+        record("r1", 1000),
+        count(1000, 1000),
+        answer("It is the valve."),
+        event(&json!({"type": "task_started"})),
+        told(task),
+        call("c9", &json!({"cmd": "ls"})),
+        output("c9", &json!("Process exited with code 1\nOutput:\nx")),
+        record("r9", 500),
+        answer("Child done"),
+    ];
+    let lines = lines.map(|line| at("2026-01-05T12:00:01.000Z", &line));
+    numbered(&lines)
+}
+
+#[test]
+fn what_a_subagent_repeats_of_its_parents_lines_counts_there() {
+    let encrypted = json!([{"type": "input_text", "text": NEW_TASK},
+        {"type": "encrypted_content", "encrypted_content": "gAAA"}]);
+    let child = read(&subagents_talk(8, &encrypted));
+    assert_eq!(child.session.message_count, 1);
+    assert_eq!(child.session.error_count, 1);
+    assert_eq!(child.session.tokens, Some(500));
+    assert_eq!(child.session.first_message.as_deref(), Some("torch"));
+    assert_eq!(child.session.typed, None);
+    assert_eq!(child.calls().len(), 2);
+    let again = [Class::Prose, Class::Output];
+    for (at, (facts, _)) in child.entries.iter().enumerate() {
+        let expected = if at < 8 { &again[..] } else { &[] };
+        assert_eq!(facts.repeats, expected, "{at}");
+    }
+    let plain = json!([{"type": "input_text", "text": NEW_TASK},
+        {"type": "input_text", "text": "Find the torch"}]);
+    let child = read(&subagents_talk(8, &plain));
+    let first = child.session.first_message.as_deref();
+    assert_eq!(first, Some("Find the torch"));
+    // Nothing says so: all of it is its own.
+    let all = read(&subagents_talk(0, &plain));
+    assert_eq!((all.session.message_count, all.session.error_count), (2, 2));
+}
+
+/// Also what an agent tells the one that started it is nobody's prompt there.
+#[test]
+fn what_a_thread_is_told_by_its_agents_is_no_title() {
+    let task = json!([{"type": "input_text", "text": format!("{NEW_TASK}Find the torch")}]);
+    let talk = read(&[header(&json!({})), told(&task), sent("Go on")]);
+    assert_eq!(talk.session.first_message.as_deref(), Some("Go on"));
+    assert_eq!(talk.session.typed.as_deref(), Some("Go on"));
+}
+
+#[test]
+fn what_codex_itself_refuses_is_an_error() {
+    let refused = [
+        "unsupported custom tool call: apply_patch",
+        "write_stdin failed: Unknown process id 1",
+        "failed to parse function arguments: missing field `cmd` at line 1 column 2",
+        "failed to parse exec_command arguments: Error(\"x\")",
+        "exec_command failed: CreateProcess { message: \"x\" }",
+        "exec_command failed for `/bin/bash -lc x`: CreateProcess",
+        "aborted by user after 5.4s",
+        "unable to locate image at `/x.png`: No such file",
+        "Full-history forked agents inherit the parent agent type; omit agent_type.",
+    ];
+    for (refused, end) in refused.iter().zip(ends(&refused.map(|text| json!(text)))) {
+        assert_eq!(end, (Some(true), None), "{refused}");
+    }
+    // What a command printed is no refusal, nor is a word of it.
+    let printed = [
+        json!("Process exited with code 0\nOutput:\nwrite_stdin failed: x"),
+        json!("The build said: exec_command failed: x"),
+    ];
+    assert_eq!(ends(&printed), [(Some(false), None); 2]);
+}
+
+#[test]
+fn a_script_of_code_mode_is_known_by_its_command_and_may_fail() {
+    let about = |code: &str| {
+        let call = json!({"type": "custom_tool_call", "name": "exec", "call_id": "s1",
+            "input": code});
+        let talk = read(&[header(&json!({})), response(&call)]);
+        talk.calls()[0].1.map(str::to_owned)
+    };
+    for (code, subject) in [
+        (
+            r#"const r = await tools.exec_command({cmd:"echo a; false"}); text(r)"#,
+            "echo a; false",
+        ),
+        (
+            r#"await tools.exec_command({"cmd": 'say "\'hi\'"'})"#,
+            "say \"'hi'\"",
+        ),
+        (
+            "// first\nawait run({workdir, cmd: `make\nall`})",
+            "make\nall",
+        ),
+        (
+            "// first\n\nthrow new Error(argv.cmd)",
+            "throw new Error(argv.cmd)",
+        ),
+        (
+            "const cmd = pick(); tools.exec_command({cmd})",
+            "const cmd = pick(); tools.exec_command({cmd})",
+        ),
+        ("run({cmd: \"torn", "run({cmd: \"torn"),
+        (
+            "p(`*** Begin Patch\n*** Add File: src/a.rs\n+x\n*** End Patch`)",
+            "src/a.rs",
+        ),
+    ] {
+        assert_eq!(about(code).as_deref(), Some(subject), "{code}");
+    }
+    let part = |text: &str| json!({"type": "input_text", "text": text});
+    let threw = json!([
+        part("Script failed\nWall time 0.1 seconds\nOutput:\n"),
+        part("Error: x")
+    ]);
+    let ran = json!([
+        part("Script completed\nWall time 1.5 seconds\nOutput:\n"),
+        part("Script failed\n")
+    ]);
+    let printed = json!("Script failed\nto say why");
+    assert_eq!(
+        ends(&[threw, ran, printed]),
+        [
+            (Some(true), Some(100)),
+            (Some(false), Some(1500)),
+            (Some(false), None)
+        ]
+    );
+}
