@@ -188,7 +188,7 @@ fn item(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {
 }
 
 /// What stands for a message that holds nothing but an image, in Codex's list too.
-const IMAGE: &str = "[Image]";
+pub(super) const IMAGE: &str = "[Image]";
 
 /// What happened. Most of it stands in an item of the context too, or concerns Codex alone.
 fn event(payload: &Payload<'_>, facts: &mut Facts) -> Option<()> {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::facts::IMAGE;
 use super::line::Record;
 use super::message::Message;
 use super::names::{self, NamedIn};
@@ -64,6 +65,15 @@ pub struct State {
     /// What the last item of the user's says that was taken for Codex's own.
     #[serde(skip_serializing_if = "is_default")]
     injected: Option<u64>,
+    /// What the line before says, where that is an event which stands for a message.
+    #[serde(skip_serializing_if = "is_default")]
+    sent: Option<u64>,
+    /// Images that a tool showed and Codex is still to put there as the user's.
+    #[serde(skip_serializing_if = "is_default")]
+    images: u64,
+    /// The answer behind which nothing came so far.
+    #[serde(skip_serializing_if = "is_default")]
+    answer: Option<Said>,
     /// The answer, or the sum, whose usage was counted last.
     #[serde(skip_serializing_if = "is_default")]
     counted: Option<String>,
@@ -82,11 +92,42 @@ pub struct State {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 struct OpenCall {
     id: String,
     is_error: Option<bool>,
     duration_ms: Option<i64>,
+    /// It is to show an image.
+    #[serde(skip_serializing_if = "is_default")]
+    is_image: bool,
 }
+
+/// By what a text is known again at the end of another one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Said {
+    hash: u64,
+    bytes: usize,
+}
+
+impl Said {
+    fn of(text: &str) -> Said {
+        Said {
+            hash: known_by(text),
+            bytes: text.trim().len(),
+        }
+    }
+
+    /// Whether a text ends with it.
+    fn ends(&self, text: &str) -> bool {
+        let text = text.trim();
+        let end = text.len().checked_sub(self.bytes);
+        let end = end.and_then(|at| text.get(at..));
+        self.bytes > 0 && end.is_some_and(|end| known_by(end) == self.hash)
+    }
+}
+
+/// What a tool gives that shows an image, where the image itself follows as a message.
+const SHOWN: &str = "\"attached local image path\"";
 
 /// The kind of a line that says what one answer took.
 const RECORD: &str = "token_usage_record";
@@ -164,7 +205,7 @@ impl State {
         }
     }
 
-    fn call(&mut self, id: &str) {
+    fn call(&mut self, id: &str, is_image: bool) {
         if id.is_empty() {
             return;
         }
@@ -173,6 +214,7 @@ impl State {
         }
         self.open.push(OpenCall {
             id: id.to_owned(),
+            is_image,
             ..OpenCall::default()
         });
     }
@@ -188,17 +230,11 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         state.named_in = json::utf8(record).and_then(NamedIn::of);
         return;
     }
+    let sent = state.sent.take();
     match facts.kind.as_str() {
         "session_meta" => begin(state, record, facts.header.as_ref()),
         "thread_goal_updated" => state.settle_goal(is_first, facts),
-        "message" => {
-            state.has_items = true;
-            match facts.role.as_deref() {
-                Some("injected") => state.injected = text_of(record),
-                Some("user") => state.injected = None,
-                _ => {}
-            }
-        }
+        "message" => message(state, sent, record, facts),
         "task_started" | "turn_started" => {
             state.has_failed = false;
             state.failed.clear();
@@ -216,7 +252,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     let is_typed = state.is_typed_after_all(facts);
     let is_repeat = state.repeats_review(facts);
     match facts.calls.is_empty() {
-        false => settle_call(state, facts),
+        false => settle_call(state, record, facts),
         // The end of a turn repeats the error that was told in it.
         true if matches!(facts.kind.as_str(), "task_complete" | "turn_complete") => {
             facts.is_error &= !state.has_failed;
@@ -229,8 +265,62 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     if facts.silent {
         facts.is_message = false;
         facts.role = None;
+    } else {
+        if facts.kind == "user_message" && !is_typed {
+            state.sent = facts.user_text.as_deref().map(known_by);
+        }
+        settle_answer(fold, record, facts);
     }
     settle_usage(fold, is_inherited, facts);
+}
+
+/// An item of the context that is a message. Until 0.9x an image that a tool showed is one of the
+/// user's; in a session that was taken over from Claude Code a prompt's event stands before it.
+fn message(state: &mut State, sent: Option<u64>, record: &[u8], facts: &mut Facts) {
+    state.has_items = true;
+    match facts.role.as_deref() {
+        Some("injected") => state.injected = text_of(record).map(|text| known_by(&text)),
+        Some("user") => {
+            state.injected = None;
+            let said = facts.user_text.as_deref().map(known_by);
+            facts.silent |= sent.is_some() && sent == said;
+            if state.images > 0 && facts.has_image && said == Some(known_by(IMAGE)) {
+                state.images -= 1;
+                // A person may send one: then an event says so.
+                state.injected = said;
+                facts.role = Some("injected".to_owned());
+                (facts.is_message, facts.user_text) = (false, None);
+            }
+        }
+        Some("assistant") => state.images = 0,
+        _ => {}
+    }
+}
+
+/// What a model gave when it was told to compact is no answer, in versions that put it there as one:
+/// the line `compacted` behind it says it below what Codex tells the next model.
+fn settle_answer(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+    let answer = fold.codex.answer.take();
+    match facts.kind.as_str() {
+        "message" if facts.is_message && facts.role.as_deref() == Some("assistant") => {
+            fold.codex.answer = text_of(record).map(|text| Said::of(&text));
+        }
+        "compacted" if answer.is_some_and(|answer| is_summary(&answer, record)) => {
+            fold.messages = fold.messages.saturating_sub(1);
+            facts.repeats = vec![Class::Prose];
+        }
+        _ => {}
+    }
+}
+
+/// Whether a line `compacted` says that answer.
+fn is_summary(answer: &Said, record: &[u8]) -> bool {
+    json::tiers(record, |text| {
+        let record = Record::read(text)?;
+        let message = record.and_then(|record| record.payload.message.text());
+        Some(message.is_some_and(|message| answer.ends(&message)))
+    })
+    .unwrap_or_default()
 }
 
 /// What its parent was asked is not what the subagent was. What it repeats of its parent's lines
@@ -299,28 +389,28 @@ fn known_by(text: &str) -> u64 {
     stable_hash::of([text.trim().as_bytes()])
 }
 
-/// The text of a message, by what it is known again.
-fn text_of(record: &[u8]) -> Option<u64> {
+/// The text of a message.
+fn text_of(record: &[u8]) -> Option<String> {
     json::tiers(record, |text| {
         let Some(record) = Record::read(text)? else {
             return Some(None);
         };
         let parts = Message::read(&record.payload)?.parts;
         let texts: Vec<&str> = parts.iter().map(|(_, text)| &**text).collect();
-        Some(Some(known_by(&texts.join("\n"))))
+        Some(Some(texts.join("\n")))
     })
     .flatten()
 }
 
 /// What an event says of how a call ended goes to its output, which follows. Where that was there
 /// before, the event is all that says so.
-fn settle_call(state: &mut State, facts: &mut Facts) {
+fn settle_call(state: &mut State, record: &[u8], facts: &mut Facts) {
     let Some(call) = facts.calls.first_mut() else {
         return;
     };
     let id = call.call_id.as_deref().unwrap_or_default();
     if !call.is_result {
-        state.call(id);
+        state.call(id, call.tool.as_deref() == Some("view_image"));
         // In a fork of a legacy rollout the lines of the origin have other times.
         state.calls += 1;
         // Some providers number the calls of each answer from the start: those of all threads that
@@ -333,6 +423,8 @@ fn settle_call(state: &mut State, facts: &mut Facts) {
         facts.copied_with = thread.map(|thread| format!("{thread}/{}", state.calls));
     } else if !facts.silent {
         let open = state.answered(id).unwrap_or_default();
+        let shows = |line: &str| line.contains(SHOWN);
+        state.images += u64::from(open.is_image && json::utf8(record).is_some_and(shows));
         facts.is_error = call.is_error.or(open.is_error).unwrap_or(false);
         call.is_error = Some(facts.is_error);
         call.duration_ms = open.duration_ms.or(call.duration_ms);
@@ -367,9 +459,12 @@ fn settle_usage(fold: &mut Fold, is_inherited: bool, facts: &mut Facts) {
         return;
     };
     let is_record = kind == RECORD;
+    // Codex guesses how full the context is of a session that it took over.
+    let parts = [usage.output, usage.cache_read, usage.cache_write];
+    let is_guess = usage.input == Some(0) && parts.iter().all(|part| part.unwrap_or(0) == 0);
     // A turn that compacts begins with the last count, here with that of the rollout before. What a
     // subagent repeats of its parent's counts stands there as records.
-    let is_base = (state.goes_on || is_inherited) && !is_record;
+    let is_base = (state.goes_on || is_inherited || is_guess) && !is_record;
     let is_counted = usage.response_id.is_some() && state.counted == usage.response_id;
     if is_base {
         state.counted.clone_from(&usage.response_id);

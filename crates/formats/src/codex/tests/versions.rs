@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::shapes::{at, call, count, event, header, item, read, sent, typed_item};
-use super::line;
+use super::shapes::{at, call, count, event, header, item, read, roles, sent, typed_item};
+use super::{Rollout, line};
 use crate::model::Class;
 
 fn response(item: &Value) -> String {
@@ -197,5 +197,118 @@ fn a_script_of_code_mode_is_known_by_its_command_and_may_fail() {
             (Some(false), Some(1500)),
             (Some(false), None)
         ]
+    );
+}
+
+fn view(id: &str, gives: &str) -> [String; 2] {
+    let call = json!({"type": "function_call", "name": "view_image", "call_id": id,
+        "arguments": "{\"path\": \"a.png\"}"});
+    [response(&call), output(id, &json!(gives))]
+}
+
+fn image() -> String {
+    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,AA"});
+    response(&json!({"type": "message", "role": "user", "content": [image]}))
+}
+
+const SHOWN: &str = "attached local image path";
+
+fn messages(lines: &[Vec<String>]) -> Rollout {
+    let talk = [header(&json!({})), item("user", "Look"), sent("Look")];
+    read(&[&talk[..], &lines.concat()].concat())
+}
+
+#[test]
+fn an_image_that_a_tool_showed_is_nobodys_prompt() {
+    let shown = [view("c1", SHOWN), view("c2", SHOWN)].concat();
+    let talk = messages(&[shown.clone(), vec![image(), image(), answer("Seen.")]]);
+    assert_eq!(talk.session.message_count, 2);
+    let last = |talk: &Rollout| talk.entries.last().unwrap().0.role.clone();
+    // What a person sends is theirs: after the images, after an answer, and where an event says so.
+    let sent_image = vec![image(), sent("")];
+    let more = messages(&[shown.clone(), vec![image(), image()], sent_image.clone()]);
+    assert_eq!(more.session.message_count, 2);
+    let later = messages(&[shown.clone(), vec![answer("Seen."), image()]]);
+    assert_eq!(later.session.message_count, 3);
+    assert_eq!(last(&later).as_deref(), Some("user"));
+    let broken_off = messages(&[shown, sent_image]);
+    assert_eq!(broken_off.session.message_count, 2);
+    assert_eq!(last(&broken_off).as_deref(), Some("user"));
+    // No image was shown.
+    let none = messages(&[
+        view("c1", "no images for this model").to_vec(),
+        vec![image()],
+    ]);
+    assert_eq!(none.session.message_count, 2);
+    assert_eq!(last(&none).as_deref(), Some("user"));
+}
+
+/// `externalAgentConfig/import` of 0.171.
+#[test]
+fn a_prompt_whose_event_stands_before_it_is_one() {
+    let of_answer = event(&json!({"type": "agent_message", "message": "It shines."}));
+    let lines = [
+        header(&json!({})),
+        sent("Is it citrine?"),
+        item("user", "Is it citrine?"),
+        of_answer.clone(),
+        answer("It shines."),
+        sent("Again"),
+        item("user", "Again"),
+        count(49, 0),
+    ];
+    let talk = read(&lines);
+    assert_eq!(talk.session.message_count, 3);
+    assert_eq!(roles(&talk), ["user", "assistant", "user"]);
+    assert_eq!(talk.session.tokens, None);
+    let first = talk.session.first_message.as_deref();
+    assert_eq!(first, Some("Is it citrine?"));
+    // Typed once more: by events alone, then with items.
+    let again = read(&[
+        header(&json!({})),
+        sent("Go on"),
+        of_answer,
+        item("user", "Go on"),
+    ]);
+    assert_eq!(again.session.message_count, 3);
+    // A count of nothing else than what was cached is one.
+    assert_eq!(
+        read(&[header(&json!({})), count(49, 49)]).session.tokens,
+        Some(49)
+    );
+}
+
+/// 0.142 and 0.154 put the summary there as an answer, without a mark.
+#[test]
+fn the_summary_of_a_compaction_is_no_answer() {
+    let compacted = |summary: &str| {
+        let message = format!("Another language model began. Here is the summary:\n{summary}");
+        line(
+            "compacted",
+            &json!({"message": message, "replacement_history": []}),
+        )
+    };
+    let talk = |between: &[String], summary: &str| {
+        let before = [answer("Working."), answer("Chalcedony stays.\n")];
+        let after = [compacted(summary), answer("Done.")];
+        messages(&[before.to_vec(), between.to_vec(), after.to_vec()])
+    };
+    let is_found = |talk: &Rollout| {
+        let found = talk
+            .entries
+            .iter()
+            .find(|(facts, _)| facts.kind == "compacted");
+        found.unwrap().0.repeats.is_empty()
+    };
+    let summary = talk(&[record("r1", 5), count(5, 5)], "Chalcedony stays.");
+    assert_eq!(summary.session.message_count, 3);
+    assert!(!is_found(&summary));
+    let other = talk(&[], "Agate stays.");
+    assert_eq!((other.session.message_count, is_found(&other)), (4, true));
+    let typed = [item("user", "Go on")];
+    let earlier = talk(&typed, "Chalcedony stays.");
+    assert_eq!(
+        (earlier.session.message_count, is_found(&earlier)),
+        (5, true)
     );
 }
