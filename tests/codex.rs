@@ -657,6 +657,25 @@ fn usage_of_legacy_forks_counts_once() {
     assert_eq!(records.rows[0][0], serde_json::json!(4));
 }
 
+/// A newer version's fork of an older legacy rollout lacks the lines that say the models of its
+/// turns.
+#[test]
+fn usage_of_a_legacy_fork_without_its_models_counts_once() {
+    let home = Home::new("legacy-fork");
+    let fork = home.day().join(name("legacy-fork", 1));
+    let lines = fs::read_to_string(&fork).unwrap();
+    let kept = lines
+        .lines()
+        .filter(|line| !line.contains("\"turn_context\""));
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    assert!(kept.len() < lines.len());
+    fs::write(fork, kept).unwrap();
+    let index = home.index();
+    let spent = "SELECT model IS NULL, sum(input + output + cache_read + cache_write) FROM usage GROUP BY 1";
+    let rows = serde_json::json!(index.sql(spent).unwrap().rows);
+    assert_eq!(rows, serde_json::json!([[0, 390], [1, 70]]));
+}
+
 /// Some providers number the calls of each answer from the start.
 #[test]
 fn calls_of_one_number_are_each_counted() {

@@ -95,8 +95,11 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
         let same = (&usage.model, &facts.copied_with);
         return hash(format!("{named:?} {same:?}").as_bytes()).cast_signed();
     }
-    // Some servers give one response id to all that they say.
-    let same = (&usage.model, usage.input, usage.output, usage.cost_total);
+    // Some servers give one response id to all that they say. Where the format made the id, for
+    // copies to agree in it, one of them may lack the line that said the model.
+    let is_made = response.is_some() && response == facts.copied_with.as_deref();
+    let model = if is_made { &None } else { &usage.model };
+    let same = (model, usage.input, usage.output, usage.cost_total);
     hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
 }
 

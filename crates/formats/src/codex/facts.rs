@@ -70,7 +70,7 @@ fn of_record(record: &Record<'_>) -> Option<Facts> {
 }
 
 /// What Codex notes for itself, and what holds nothing that could be read.
-const SILENT: [&str; 13] = [
+const SILENT: [&str; 14] = [
     "session_meta",
     "turn_context",
     "world_state",
@@ -83,6 +83,7 @@ const SILENT: [&str; 13] = [
     "inter_agent_communication_metadata",
     "security_risk_score",
     "realtime_item",
+    "retained_context",
     STATE,
 ];
 

@@ -297,7 +297,7 @@ fn message(state: &mut State, sent: Option<u64>, record: &[u8], facts: &mut Fact
     }
 }
 
-/// What a model gave when it was told to compact is no answer, in versions that put it there as one:
+/// What a model gave when it was told to compact is no answer, in versions that put it there so:
 /// the line `compacted` behind it says it below what Codex tells the next model.
 fn settle_answer(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     let answer = fold.codex.answer.take();
@@ -347,8 +347,8 @@ fn of_subagent(state: &State, is_inherited: bool, facts: &mut Facts) {
 
 /// A header, of the thread itself or of one whose lines follow. In a legacy rollout those of the
 /// origin may follow without its header, and nothing says where they end: all lines are known by
-/// the origin. What two subagents of one thread spend that began anew hardly ever agrees in model,
-/// sum, input and output.
+/// the origin. What two subagents of one thread spend that began anew hardly ever agrees in sum,
+/// input and output.
 fn begin(state: &mut State, record: &[u8], header: Option<&Header>) {
     let own = header.and_then(|header| header.own.as_deref());
     if state.thread.is_none() {
@@ -478,6 +478,7 @@ fn settle_usage(fold: &mut Fold, is_inherited: bool, facts: &mut Facts) {
     if let (false, Some(sum)) = (is_record, &usage.response_id) {
         let thread = state.thread.as_deref().unwrap_or_default();
         usage.response_id = Some(format!("{thread}/{sum}"));
+        facts.copied_with.clone_from(&usage.response_id);
     }
     usage.model.clone_from(&fold.model);
     usage.provider.clone_from(&fold.provider);

@@ -1,9 +1,9 @@
-//! Which types of lines are known? Those that versions up to 0.169 wrote, read or passed over.
+//! Which types of lines are known? Those that versions up to 0.171 wrote, read or passed over.
 
 use super::line::STATE;
 use super::names;
 
-const TYPES: [&str; 39] = [
+const TYPES: [&str; 40] = [
     // Lines by themselves.
     "session_meta",
     "turn_context",
@@ -14,6 +14,7 @@ const TYPES: [&str; 39] = [
     "inter_agent_communication_metadata",
     "security_risk_score",
     "realtime_item",
+    "retained_context",
     STATE,
     // Items of the context.
     "message",

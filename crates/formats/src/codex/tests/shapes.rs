@@ -88,9 +88,11 @@ pub(super) fn counted_by(rollout: &Rollout) -> Vec<&str> {
         .collect()
 }
 
+/// What the copies of each call have in common.
 fn copied_with(rollout: &Rollout) -> Vec<&str> {
     let entries = rollout.entries.iter();
     entries
+        .filter(|(facts, _)| !facts.calls.is_empty())
         .filter_map(|(facts, _)| facts.copied_with.as_deref())
         .collect()
 }

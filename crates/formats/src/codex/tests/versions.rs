@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::shapes::{at, call, count, event, header, item, read, roles, sent, typed_item};
 use super::{Rollout, line};
+use crate::Format;
+use crate::codex::Codex;
 use crate::model::Class;
 
 fn response(item: &Value) -> String {
@@ -311,4 +313,14 @@ fn the_summary_of_a_compaction_is_no_answer() {
         (earlier.session.message_count, is_found(&earlier)),
         (5, true)
     );
+}
+
+/// It repeats what was answered to a question, which stands in an output.
+#[test]
+fn what_0_171_retains_is_silent() {
+    let retained = json!({"type": "verified_answer", "call_id": "c1",
+        "questions": [{"question": "Which gem?", "answer": "Jade"}]});
+    let talk = read(&[header(&json!({})), line("retained_context", &retained)]);
+    let (facts, texts) = &talk.entries[1];
+    assert!(Codex.knows(&facts.kind) && facts.silent && texts.is_empty());
 }
