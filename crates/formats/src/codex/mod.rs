@@ -63,8 +63,8 @@ impl Format for Codex {
         document::elements(document)
     }
 
-    /// Codex appends, but a revert may cut a rollout in place (since 0.171 it begins a new page), and
-    /// a migration rewrites it.
+    /// Codex appends, but a revert may cut a rollout in place (that of 0.171 begins a new page),
+    /// and a migration rewrites it.
     fn write_mode(&self) -> WriteMode {
         WriteMode::Append
     }
