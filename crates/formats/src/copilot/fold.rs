@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use super::usage::Run;
+use super::usage::{Run, Scope};
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
 use crate::{SourceFacts, stable_hash};
 
@@ -27,7 +27,7 @@ pub struct State {
     /// What the newest events say that name it, under Copilot's own names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     own: BTreeMap<String, Value>,
-    /// The figures in it when the run began.
+    /// The figures in it when the last run began that counts from 0.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     before: BTreeMap<String, Value>,
     /// Hashes of the last records of usage: one may be written twice.
@@ -58,15 +58,19 @@ fn is_zero(number: &u64) -> bool {
 /// run's end says what its answers took that have no records.
 pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     let (state, model) = (&mut fold.copilot, &fold.model);
-    if matches!(facts.kind.as_str(), "session.start" | "session.resume") {
+    if facts.kind == "session.shutdown" && state.run.is_anew() {
         state.before.clone_from(&state.own);
         let is_figure = |name: &String| FIGURES.contains(&name.as_str());
         state.before.retain(|name, _| is_figure(name));
     }
-    if state.run.relate(model.is_some(), record, facts)
-        && let Some(header) = &mut facts.header
-    {
-        add_up(&state.before, header);
+    match state.run.relate(model.is_some(), record, facts) {
+        Some(Scope::Run) => {
+            if let Some(header) = &mut facts.header {
+                add_up(&state.before, header);
+            }
+        }
+        Some(Scope::Session) => state.before.clear(),
+        None => {}
     }
     let before = state.silent.take();
     if let Some((id, above)) = before

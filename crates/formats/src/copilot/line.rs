@@ -51,6 +51,9 @@ pub(super) struct Data<'a> {
     pub context: Loose<Context<'a>>,
     #[serde(borrow)]
     pub detached_from_spawning_parent_session_id: Text<'a>,
+    /// Of a resumption: `null` where there are none, absent in versions before 1.0.66.
+    #[serde(borrow)]
+    pub session_limits: Raw<'a>,
     // session.context_changed.
     #[serde(borrow)]
     pub cwd: Text<'a>,
@@ -117,7 +120,8 @@ pub(super) struct Data<'a> {
     pub total_nano_aiu: Raw<'a>,
     #[serde(borrow)]
     pub current_model: Text<'a>,
-    /// With this or the next one the totals are the session's, without them those of its run.
+    /// With this or the next one the totals are the session's, without them those of its run, or
+    /// of this and those from which it goes on.
     #[serde(borrow)]
     pub usage_accounting_watermarks: Raw<'a>,
     #[serde(borrow)]

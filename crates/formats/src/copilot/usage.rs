@@ -19,8 +19,19 @@ type Tokens = [Option<i64>; 5];
 pub(super) struct Run {
     /// Answers of it have records of usage.
     has_records: bool,
-    /// What each model took of which its ends so far say it, by a hash of its name.
+    /// It counts from 0, and none of its ends was read so far.
+    is_anew: bool,
+    /// What each model took of which the ends so far say it, by a hash of its name: those of this
+    /// run, and those from whose totals it goes on.
     told: Vec<(u64, Tokens)>,
+}
+
+/// Of what the figures of a run's end are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Of its run, or of this and those from whose totals it goes on.
+    Run,
+    Session,
 }
 
 impl Run {
@@ -28,34 +39,58 @@ impl Run {
         *self == Run::default()
     }
 
+    /// Whether the next end is the first one of a run that counts from 0.
+    pub(super) fn is_anew(&self) -> bool {
+        self.is_anew
+    }
+
     /// Gives a run's end the usage of answers that have no records. Where models are named and none
-    /// is known, the only one is the session's. Whether an end says what its run took alone.
-    pub(super) fn relate(&mut self, knows_model: bool, record: &[u8], facts: &mut Facts) -> bool {
+    /// is known, the only one is the session's. Of what an end's figures are; `None` where they
+    /// are those of a run with records.
+    pub(super) fn relate(
+        &mut self,
+        knows_model: bool,
+        record: &[u8],
+        facts: &mut Facts,
+    ) -> Option<Scope> {
         match facts.kind.as_str() {
-            "session.start" | "session.resume" => *self = Run::default(),
+            "session.start" => {
+                *self = Run {
+                    is_anew: true,
+                    ..Run::default()
+                };
+            }
+            "session.resume" => {
+                self.has_records = false;
+                self.is_anew = !read(record, goes_on).unwrap_or_default();
+            }
             "session.usage_record" => self.has_records |= facts.usage.is_some(),
             "session.shutdown" => {
-                let (is_of_session, models) = ended(record).unwrap_or_default();
+                let (scope, models) = read(record, totals)?;
                 if let ([(model, _)], false, None) = (&*models, knows_model, &facts.model) {
                     facts.model = Some(model.clone());
                 }
-                if !is_of_session && !self.has_records {
-                    let mut all = self.add(models).into_iter();
+                if std::mem::take(&mut self.is_anew) {
+                    self.told.clear();
+                }
+                let mut all = self.add(models).into_iter();
+                let counts = scope == Scope::Run && !self.has_records;
+                if counts {
                     facts.usage = all.next();
                     facts.more_usage = all.collect();
                     if !facts.more_usage.is_empty() {
                         facts.copied_with.clone_from(&facts.id);
                     }
-                    return true;
                 }
+                return (counts || scope == Scope::Session).then_some(scope);
             }
             _ => {}
         }
-        false
+        None
     }
 
-    /// What each model took since the run's last end, if it took something. Two ends of a run say
-    /// both what was taken from its start on.
+    /// What each model took since the last end, if it took something. Two ends of a run say both
+    /// what was taken from its start on.
     fn add(&mut self, models: Vec<(String, Tokens)>) -> Vec<Usage> {
         let mut all = Vec::new();
         for (model, now) in models {
@@ -107,28 +142,37 @@ fn fresh(mut tokens: Tokens) -> Tokens {
     tokens
 }
 
-/// What a run's end says of each model, and whether it says it of the whole session. Versions that
-/// write no records count from 0 in each run; later ones go on counting, and say how far.
-fn ended(record: &[u8]) -> Option<(bool, Vec<(String, Tokens)>)> {
+fn read<R>(record: &[u8], of: impl Fn(&Data<'_>) -> R) -> Option<R> {
     json::tiers(record, |text| {
         Some(match json::parse::<Loose<Event<'_>>>(text)? {
-            Loose::Object(event) => event.data.object().map(|data| totals(data)),
+            Loose::Object(event) => event.data.object().map(|data| of(data)),
             _ => None,
         })
     })
     .flatten()
 }
 
-fn totals(data: &Data<'_>) -> (bool, Vec<(String, Tokens)>) {
+/// Whether a run goes on from the totals of the last end, as it does in versions that say, with
+/// `null` for none, which limits the session has: 1.0.66 and later. Earlier ones count from 0.
+fn goes_on(data: &Data<'_>) -> bool {
+    data.session_limits.0.is_some()
+}
+
+/// What a run's end says of each model. Versions that write records say how far they counted, and
+/// say it of the whole session.
+fn totals(data: &Data<'_>) -> (Scope, Vec<(String, Tokens)>) {
     let marks = [data.usage_accounting_watermarks, data.accounting_snapshot];
-    let is_of_session = marks.iter().any(|mark| mark.is_value());
+    let scope = match marks.iter().any(|mark| mark.is_value()) {
+        true => Scope::Session,
+        false => Scope::Run,
+    };
     let models = json::members(data.model_metrics.0.unwrap_or_default());
     let models = models.into_iter().filter_map(|model| {
         let metrics = json::parse::<Loose<ModelMetrics>>(model.value)?;
         let tokens = tokens(metrics.object()?.usage.object()?);
         Some((model.key.into_owned(), tokens))
     });
-    (is_of_session, models.collect())
+    (scope, models.collect())
 }
 
 fn tokens(of: &ModelTokens) -> Tokens {
