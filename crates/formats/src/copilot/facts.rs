@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::line::{
     Arguments, Attachment, Data, Event, LegacyMessage, LegacyPart, ModelMetrics, ToolRequest,
-    UsageRecord,
+    ToolResult, UsageRecord,
 };
 use super::types::knows;
 use crate::edits::{patch, shell};
@@ -44,7 +44,8 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
     match event.kind.as_str().unwrap_or_default() {
         "user.message" => {
             facts.has_image = has_image(data)?;
-            if is_main && is_typed(data) {
+            facts.silent = says_nothing(data)?;
+            if is_main && is_typed(data) && !facts.silent {
                 facts.role = Some("user".to_owned());
                 facts.is_message = true;
                 facts.user_text = data.content.text().map(Cow::into_owned);
@@ -76,13 +77,14 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
         }
         "tool.execution_complete" => {
             facts.model = data.model.owned().filter(|_| is_main);
-            completed(data, &mut facts);
+            completed(data, &mut facts)?;
         }
         "session.import_legacy" => facts.user_text = first_typed(data)?,
-        "subagent.failed" => facts.is_error = true,
+        "subagent.failed" | "custom_agent.failed" => facts.is_error = true,
+        "abort" => facts.stop_reason = data.reason.owned(),
         kind => of_session(kind, data, is_main, &mut facts),
     }
-    facts.silent = is_silent(&facts, is_main);
+    facts.silent |= is_silent(&facts, is_main);
     Some(facts)
 }
 
@@ -92,7 +94,8 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
 fn is_silent(facts: &Facts, is_main: bool) -> bool {
     match facts.kind.as_str() {
         "user.message" => !is_main && !facts.has_image,
-        "tool.user_requested"
+        "abort"
+        | "tool.user_requested"
         | "session.info"
         | "session.warning"
         | "session.compaction_complete"
@@ -138,6 +141,13 @@ fn of_session(kind: &str, data: &Data<'_>, is_main: bool, facts: &mut Facts) {
         "session.error" => facts.is_error = true,
         _ => {}
     }
+}
+
+/// Whether a message is nothing but a sign that the autopilot goes on, which early versions of it
+/// (1.0.12) mark in no other way.
+fn says_nothing(data: &Data<'_>) -> Option<bool> {
+    let is_empty = |text: Cow<'_, str>| text.trim().is_empty();
+    Some(data.content.text().is_some_and(is_empty) && attachments(data)?.is_empty())
 }
 
 /// Whether a person typed the message: what other agents, skills and the autopilot put in names its
@@ -339,20 +349,57 @@ fn patched(request: &ToolRequest<'_>, arguments: &Arguments<'_>) -> Vec<FileTouc
     files
 }
 
-/// A command that ends with another code than 0 has failed, though its tool has not.
-fn completed(data: &Data<'_>, facts: &mut Facts) {
-    let exit_code = data
-        .shell_execution
-        .object()
-        .and_then(|shell| shell.exit_code.0);
+/// A command that ends with another code than 0 has failed, though its tool has not. `None` where
+/// the second tier is needed.
+fn completed(data: &Data<'_>, facts: &mut Facts) -> Option<()> {
+    let has_failed = match data.shell_execution.object() {
+        Some(shell) => shell.exit_code.0.is_some_and(|code| code != 0.0),
+        None => match given(&data.result)? {
+            Some(result) => says_failed(&result.content),
+            None => false,
+        },
+    };
     facts.role = Some("toolResult".to_owned());
-    facts.is_error = data.success.0 == Some(false) || exit_code.is_some_and(|code| code != 0.0);
+    facts.is_error = data.success.0 == Some(false) || has_failed;
     facts.calls.push(Call {
         call_id: data.tool_call_id.shown(),
         is_result: true,
         is_error: Some(facts.is_error),
         ..Call::default()
     });
+    Some(())
+}
+
+/// What a tool gave back, where it is an object. `None` where the second tier is needed.
+pub(super) fn given<'a>(part: &Raw<'a>) -> Option<Option<ToolResult<'a>>> {
+    match part.0 {
+        Some(_) => match part.parse::<Loose<ToolResult<'_>>>()? {
+            Loose::Object(result) => Some(Some(result)),
+            _ => Some(None),
+        },
+        None => Some(None),
+    }
+}
+
+/// Whether the last line of a result says that a command failed: versions before 1.0.86 tell its
+/// exit code nowhere else, as `<exited with exit code 3>`, `<command with id: 1 exited with exit
+/// code 3>` or `<shellId: 1 completed with exit code 3>`.
+fn says_failed(content: &Raw<'_>) -> bool {
+    if !content.0.is_some_and(|raw| raw.ends_with(">\"")) {
+        return false;
+    }
+    let text = content.text().unwrap_or_default();
+    let line = text.lines().next_back().unwrap_or_default();
+    let said = line
+        .strip_prefix('<')
+        .and_then(|line| line.strip_suffix('>'));
+    let said = said.and_then(|line| line.rsplit_once(" with exit code "));
+    said.is_some_and(|(how, code)| {
+        let is_known = how == "exited"
+            || (how.starts_with("command with id: ") && how.ends_with(" exited"))
+            || (how.starts_with("shellId: ") && how.ends_with(" completed"));
+        is_known && code.parse::<i64>().is_ok_and(|code| code != 0)
+    })
 }
 
 fn usage(record: &UsageRecord<'_>) -> Usage {

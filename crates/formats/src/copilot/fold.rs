@@ -6,11 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use super::usage::{Run, Scope};
+use super::workspace;
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
 use crate::{SourceFacts, stable_hash};
 
 /// Records of usage that are remembered.
 const COUNTED: usize = 64;
+
+/// What stands for the prompts of a session that are nothing but images.
+const IMAGE: &str = "[Image]";
 
 /// What Copilot says of tokens, premium requests and credits where a run ends.
 const FIGURES: [&str; 4] = [
@@ -39,6 +43,9 @@ pub struct State {
     /// How many subagents were started.
     #[serde(skip_serializing_if = "is_zero")]
     subagents: u64,
+    /// A prompt has an image.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shows_image: bool,
     /// The last event, where it has nothing to read: its id, and the event before it that has.
     #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<(String, Option<String>)>,
@@ -110,7 +117,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.count(facts);
     fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
-    fold.copilot.subagents += u64::from(facts.kind == "subagent.started");
+    let starts = ["subagent.started", "custom_agent.started"];
+    fold.copilot.subagents += u64::from(starts.contains(&facts.kind.as_str()));
+    fold.copilot.shows_image |= facts.has_image && facts.is_message;
     for usage in facts.all_usage() {
         let known = known_by(usage, facts.id.as_deref());
         if known.is_none_or(|record| is_new(&mut fold.copilot.counted, record)) {
@@ -218,6 +227,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     if fold.copilot.subagents > 0 {
         own.insert("subagents".to_owned(), fold.copilot.subagents.into());
     }
+    let image = || fold.copilot.shows_image.then(|| IMAGE.to_owned());
     let (created_raw, created_ms) = match header.created_raw {
         Some(raw) => (Some(raw), header.created_ms),
         None => (said.created_raw, said.created_ms),
@@ -231,8 +241,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_ms,
         modified_ms: fold.last_entry_ms.unwrap_or(first.mtime_ms),
         message_count: fold.messages,
-        first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
+        first_message: fold.first_message.clone().or_else(image),
+        typed: fold.typed.clone().or_else(image),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         version: header.version,
         model: fold.model.clone(),
@@ -261,17 +271,24 @@ fn by_path(source: &SourceFacts<'_>) -> String {
 }
 
 /// The name that the picker shows, but for the first prompt, which it shows where a session has
-/// none.
+/// none, and of which a long one is cut.
 fn name(workspace: &Fold, events: &Fold) -> Option<String> {
     let name = workspace.name.clone()?;
     let is_given = workspace.copilot.own.get("user_named") == Some(&Value::Bool(true));
     let prompt = events.first_message.as_deref().unwrap_or_default();
-    let is_prompt = || {
-        let mut words = prompt.split_whitespace();
-        name.split_whitespace()
-            .all(|word| words.next() == Some(word))
+    (is_given || !begins_so(prompt, &name)).then_some(name)
+}
+
+/// Whether a prompt begins with the words of a name, of which the last may be cut as well.
+fn begins_so(prompt: &str, name: &str) -> bool {
+    let mut words = prompt.split_whitespace();
+    let is_next = |word| words.next() == Some(word);
+    let Some(cut) = name.strip_suffix(workspace::CUT) else {
+        return name.split_whitespace().all(is_next);
     };
-    (is_given || !is_prompt()).then_some(name)
+    let last = cut.split_whitespace().next_back().unwrap_or_default();
+    let whole = cut.trim_end().strip_suffix(last).unwrap_or_default();
+    whole.split_whitespace().all(is_next) && words.next().is_some_and(|word| word.starts_with(last))
 }
 
 /// What the session took. Earlier versions wrote no usage of an answer, only where a run ended what

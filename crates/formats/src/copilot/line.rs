@@ -104,6 +104,9 @@ pub(super) struct Data<'a> {
     // session.usage_record.
     #[serde(borrow)]
     pub usage: Loose<Box<UsageRecord<'a>>>,
+    // abort.
+    #[serde(borrow)]
+    pub reason: Text<'a>,
     // session.error, session.info, session.warning.
     #[serde(borrow)]
     pub message: Raw<'a>,

@@ -295,6 +295,7 @@ fn every_event_of_the_schema_is_an_entry_of_its_type() {
         let event = event.to_string();
         let facts = Copilot.facts(event.as_bytes());
         assert_eq!(facts.kind, kind);
+        assert!(Copilot.knows(kind), "{kind}");
         assert_eq!(facts.time_ms, Some(1_767_603_600_000), "{kind}");
         let found = Copilot.passages(event.as_bytes());
         let found: Vec<_> = found

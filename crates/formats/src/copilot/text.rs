@@ -1,8 +1,8 @@
 //! All text of one event of Copilot's that can be searched.
 
-use super::facts::{attachments, legacy_messages, requests};
-use super::line::{Attachment, Data, Event, ToolResult};
-use crate::json::{self, Loose, Raw};
+use super::facts::{attachments, given, legacy_messages, requests};
+use super::line::{Attachment, Data, Event};
+use crate::json::{self, Loose};
 use crate::model::Passage;
 use crate::pieces::Pieces;
 
@@ -72,7 +72,7 @@ fn of_event(event: &Event<'_>, pieces: &mut Pieces) -> Option<()> {
         }
         "tool.execution_complete" => completed(data, pieces)?,
         "session.error" | "session.info" | "session.warning" => pieces.output(&data.message),
-        "subagent.failed" => pieces.output(&data.error),
+        "subagent.failed" | "custom_agent.failed" => pieces.output(&data.error),
         "session.compaction_complete" => {
             pieces.prose(&data.summary_content);
             pieces.output(&data.error);
@@ -103,7 +103,7 @@ fn attached(attachment: &Attachment<'_>, pieces: &mut Pieces) {
 /// The text that the model was given; `detailedContent` is the same at length.
 fn completed(data: &Data<'_>, pieces: &mut Pieces) -> Option<()> {
     for part in [&data.result, &data.error] {
-        match object(part)? {
+        match given(part)? {
             Some(result) => {
                 let content = match result.content.is_value() {
                     true => &result.content,
@@ -117,15 +117,4 @@ fn completed(data: &Data<'_>, pieces: &mut Pieces) -> Option<()> {
         }
     }
     Some(())
-}
-
-/// The object that stands there, if one does.
-fn object<'a>(part: &Raw<'a>) -> Option<Option<ToolResult<'a>>> {
-    match part.0 {
-        Some(_) => match part.parse::<Loose<ToolResult<'_>>>()? {
-            Loose::Object(result) => Some(Some(result)),
-            _ => Some(None),
-        },
-        None => Some(None),
-    }
 }

@@ -1,13 +1,18 @@
 //! Which types of events are known? Those that Copilot 1.0.102 may write, read or passed over, and
-//! one of before.
+//! some of versions before.
 
 use crate::model::OTHER_MODEL;
 
 /// The entry that a workspace file is.
 const WORKSPACE: &str = "session";
 
+/// How the events begin that 1.0.102 writes of a model's calls around a compaction, and which its
+/// schema does not name. They repeat the context.
+const OF_MODELS: &str = "model.";
+
 /// In order.
-const TYPES: [&str; 156] = [
+const TYPES: [&str; 169] = [
+    "abort",
     "agent.interrupted",
     "assistant.fusion_phase_activity",
     "assistant.fusion_phase_completed",
@@ -34,12 +39,17 @@ const TYPES: [&str; 156] = [
     "command.execute",
     "command.queued",
     "commands.changed",
+    "custom_agent.completed",
+    "custom_agent.failed",
+    "custom_agent.selected",
+    "custom_agent.started",
     "elicitation.completed",
     "elicitation.requested",
     "exit_plan_mode.completed",
     "exit_plan_mode.requested",
     "external_tool.completed",
     "external_tool.requested",
+    "factory.run_updated",
     "hook.end",
     "hook.progress",
     "hook.start",
@@ -58,8 +68,15 @@ const TYPES: [&str; 156] = [
     "model.call_finished",
     "model.call_start",
     "pending_messages.modified",
+    "permission.assentDetected",
+    "permission.carriedForward",
     "permission.completed",
+    "permission.contextualAuthorization",
+    "permission.messageAuthorization",
+    "permission.messageAuthorizationDegraded",
+    "permission.messageAuthorizationRead",
     "permission.requested",
+    "prompt_cache_break",
     "sampling.completed",
     "sampling.requested",
     "sandbox.decision",
@@ -167,7 +184,9 @@ const TYPES: [&str; 156] = [
 ];
 
 pub(super) fn knows(kind: &str) -> bool {
-    [WORKSPACE, OTHER_MODEL].contains(&kind) || TYPES.binary_search(&kind).is_ok()
+    [WORKSPACE, OTHER_MODEL].contains(&kind)
+        || kind.starts_with(OF_MODELS)
+        || TYPES.binary_search(&kind).is_ok()
 }
 
 #[cfg(test)]

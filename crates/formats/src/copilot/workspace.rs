@@ -37,14 +37,22 @@ pub(super) fn facts(file: &[u8]) -> Facts {
     }
 }
 
+/// With what Copilot ends a prompt that it cuts.
+pub(super) const CUT: &str = "...";
+
+/// The longest summary that is taken for a model's, in characters.
+const SUMMARY: usize = 100;
+
 /// A name that a person gave; any other is the first prompt, which is found where it was typed. Or
-/// what versions that wrote no name called the session.
+/// what versions that wrote no name called the session, where it is no such prompt: a model's name
+/// is short, and not cut.
 pub(super) fn passages(file: &[u8]) -> Vec<Passage> {
     let text = String::from_utf8_lossy(file);
     let value = |key| value(&text, key).filter(|value| !value.is_empty());
     let name = match value("name") {
         Some(name) => is_named(&text).then_some(name),
-        None => value("summary"),
+        None => value("summary")
+            .filter(|summary| !summary.ends_with(CUT) && summary.chars().nth(SUMMARY).is_none()),
     };
     let passage = |name| Passage {
         class: Class::Prose,
