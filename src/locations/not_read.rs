@@ -71,7 +71,10 @@ pub fn not_read(environment: &Environment<'_>, roots: &[RootSpec]) -> Vec<NotRea
         .iter()
         .filter(|store| !is_agent(store))
         .filter_map(|store| counted(store, environment, roots));
-    others.chain(roots.iter().filter_map(of_projects)).collect()
+    let of_qwen = |root| of_old_qwen(root, roots);
+    let old = roots.iter().filter_map(of_projects);
+    let old = old.chain(roots.iter().filter_map(of_qwen));
+    others.chain(old).collect()
 }
 
 /// What OpenCode 0.5 and older left below a root of OpenCode's, where no later one has taken it
@@ -81,13 +84,32 @@ fn of_projects(root: &RootSpec) -> Option<NotRead> {
         return None;
     }
     let place = root.path.join("project");
+    in_each_of(place, "storage/session", "OpenCode 0.5 and older")
+}
+
+/// What Qwen Code left beside its projects when it still wrote Gemini CLI's files, unless one of
+/// `roots` is there.
+fn of_old_qwen(root: &RootSpec, roots: &[RootSpec]) -> Option<NotRead> {
+    if root.format != "qwen" || !root.path.ends_with("projects") {
+        return None;
+    }
+    let place = root.path.with_file_name("tmp");
+    let is_read =
+        |other: &RootSpec| other.path.starts_with(&place) || place.starts_with(&other.path);
+    if roots.iter().any(is_read) {
+        return None;
+    }
+    in_each_of(place, "chats", "Qwen Code in Gemini CLI's format")
+}
+
+/// The files that are in this folder of each folder in a place.
+fn in_each_of(place: PathBuf, sessions: &str, agent: &str) -> Option<NotRead> {
     let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
     let projects = fs::read_dir(&place).ok()?.flatten().take(room);
-    let mut found = NotRead::of("OpenCode 0.5 and older");
+    let mut found = NotRead::of(agent);
     let mut names = 0;
     for project in projects {
-        let sessions = project.path().join("storage/session");
-        count(&sessions, &mut names, &mut found);
+        count(&project.path().join(sessions), &mut names, &mut found);
     }
     found.places.push(place);
     (found.files > 0).then_some(found)
@@ -267,6 +289,27 @@ mod tests {
         assert_eq!(told[0].places, [path.join("project")]);
         fs::create_dir_all(path.join("storage")).unwrap();
         assert_eq!(found(home.path(), &[], &[root("opencode")]), []);
+    }
+
+    /// Its newer versions keep other things there.
+    #[test]
+    fn sessions_of_an_old_qwen_code() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(".qwen/projects");
+        let chats = home.path().join(".qwen/tmp/5e/chats");
+        fs::create_dir_all(&chats).unwrap();
+        fs::write(home.path().join(".qwen/tmp/5e/logs.json"), "{}").unwrap();
+        let own = RootSpec::new("qwen", path);
+        assert_eq!(found(home.path(), &[], std::slice::from_ref(&own)), []);
+        fs::write(chats.join("session-1.json"), "{}").unwrap();
+        let told = found(home.path(), &[], std::slice::from_ref(&own));
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].agent, "Qwen Code in Gemini CLI's format");
+        assert_eq!((told[0].files, told[0].bytes), (1, 2));
+        let tmp = home.path().join(".qwen/tmp");
+        assert_eq!(told[0].places, [tmp.clone()]);
+        let read = [own, RootSpec::new("gemini", tmp)];
+        assert_eq!(found(home.path(), &[], &read), []);
     }
 
     #[test]

@@ -130,7 +130,8 @@ fn message(line: &Line<'_>, is_subagent: bool) -> Option<Facts> {
     }
     match line.kind.as_str() {
         Some("user") => user(Said::of(line, &content)?, is_subagent, &mut facts),
-        Some("gemini") => answer(line, &mut facts)?,
+        // Qwen Code until it had a format of its own (0.1.4).
+        Some("gemini" | "qwen") => answer(line, &mut facts)?,
         Some("error") => facts.is_error = true,
         _ => {}
     }

@@ -242,7 +242,8 @@ fn relate_again(state: &mut State, id: &str, record: &[u8], facts: &Facts) {
 fn is_synthetic(record: &[u8]) -> bool {
     let is_synthetic = super::line::read(record, |line| {
         let is_list = line.content.0.is_some_and(|raw| raw.starts_with('['));
-        Some(line.kind.as_str() == Some("gemini") && line.model.as_str().is_none() && is_list)
+        let is_answer = matches!(line.kind.as_str(), Some("gemini" | "qwen"));
+        Some(is_answer && line.model.as_str().is_none() && is_list)
     });
     is_synthetic == Some(true)
 }

@@ -30,7 +30,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        9
+        10
     }
 
     fn shape(&self) -> Shape {

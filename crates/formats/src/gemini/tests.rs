@@ -82,6 +82,27 @@ fn what_the_program_notes_is_no_message() {
 }
 
 /// The kind stands in the header, or behind the messages of a document.
+/// Qwen Code 0.1.4 wrote these documents, and called its answers so.
+#[test]
+fn answers_of_qwen_code_are_answers() {
+    let answer = |kind: &str| {
+        json!({"id": "a2", "type": kind, "content": "a booby", "model": "m1",
+            "thoughts": [{"subject": "S", "description": "a frigatebird"}],
+            "tokens": {"input": 100, "output": 30, "cached": 20, "total": 130},
+            "toolCalls": [{"id": "c1", "name": "write_file", "status": "success",
+                "args": {"file_path": "/code/tern.ts"}, "result": [{"functionResponse":
+                {"id": "c1", "name": "write_file", "response": {"output": "a skimmer"}}}]}]})
+    };
+    assert_eq!(texts_of(&answer("qwen")), texts_of(&answer("gemini")));
+    let of = |kind: &str| {
+        document(&json!({"sessionId": "7d1c0a52", "projectHash": "5e",
+            "messages": [says("user", "a gannet"), answer(kind)]}))
+    };
+    let session = of("qwen");
+    assert_eq!(session, of("gemini"));
+    assert_eq!((session.message_count, session.tokens), (2, Some(130)));
+}
+
 #[test]
 fn subagents_beside_the_other_sessions() {
     let talk = [says("user", "Count the grebes"), says("gemini", "Seven.")];

@@ -36,7 +36,7 @@ fn message(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     let content = parts(&line.content)?;
     match line.kind.as_str() {
         Some("user") => user(line, &content, pieces)?,
-        Some("gemini") => {
+        Some("gemini" | "qwen") => {
             for thought in line.thought()? {
                 pieces.prose(&thought.subject);
                 pieces.prose(&thought.description);
