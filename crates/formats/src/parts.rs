@@ -162,12 +162,34 @@ const REFERENCED: &str = "--- Content from referenced files ---";
 /// What stands behind these files.
 const REFERENCED_END: &str = "--- End of content ---";
 
+/// What is around a part that a hook adds to a prompt (Qwen Code, hooks `UserPromptSubmit` and
+/// `SessionStart`).
+const HOOKED: [(&str, &str); 2] = [
+    (
+        "<qwen:user-prompt-submit-context>",
+        "</qwen:user-prompt-submit-context>",
+    ),
+    (
+        "<qwen:session-start-context>",
+        "</qwen:session-start-context>",
+    ),
+];
+
+fn is_hooked(text: &str) -> bool {
+    let text = text.trim();
+    let mut tags = HOOKED.iter();
+    tags.any(|(begin, end)| text.starts_with(begin) && text.ends_with(end))
+}
+
 /// What a person typed: as it was shown, where that is recorded, else the message without the files
-/// that were put into it. `None` where the second tier is needed.
+/// that were put into it and what hooks added. `None` where the second tier is needed.
 pub(crate) fn typed(shown: &Raw<'_>, message: &[Part<'_>]) -> Option<String> {
     let shown = parts(shown)?;
     let whole: String = match shown.is_empty() {
-        true => message.iter().filter_map(|part| part.text.text()).collect(),
+        true => {
+            let texts = message.iter().filter_map(|part| part.text.text());
+            texts.filter(|text| !is_hooked(text)).collect()
+        }
         false => shown.iter().filter_map(|part| part.text.text()).collect(),
     };
     let typed = whole.split(REFERENCED).next().unwrap_or_default();
@@ -197,7 +219,7 @@ pub(crate) fn add_typed(shown: &Raw<'_>, message: &[Part<'_>], pieces: &mut Piec
                 is_typed = false;
                 pieces.output_text(behind);
             }
-            None if is_typed => pieces.prose(&part.text),
+            None if is_typed && !is_hooked(&text) => pieces.prose(&part.text),
             None => pieces.output(&part.text),
         }
     }

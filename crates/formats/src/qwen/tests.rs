@@ -230,3 +230,21 @@ fn what_a_subagent_in_the_background_called() {
         assert!(!facts.iter().any(shell) && fold.errors == 0);
     }
 }
+
+#[test]
+fn what_a_hook_adds_to_a_prompt_is_not_typed() {
+    let added = "<qwen:user-prompt-submit-context>\na walrus\n</qwen:user-prompt-submit-context>";
+    let parts = json!([{"text": "fix the zebra"}, {"text": added}]);
+    let prompt = line(
+        0,
+        json!({"type": "user", "provenance": "real_user", "message": {"role": "user", "parts": parts}}),
+    );
+    let prompt = prompt.to_string();
+    let facts = Qwen.facts_at(Path::new("p/chats/a.jsonl"), prompt.as_bytes());
+    assert_eq!(facts.user_text.as_deref(), Some("fix the zebra"));
+    let said = Qwen.passages(prompt.as_bytes()).into_iter();
+    let said = said.map(|passage| (passage.class, passage.pieces.join("|")));
+    let expected = [(Class::Prose, "fix the zebra"), (Class::Output, added)];
+    let expected = expected.map(|(class, text)| (class, text.to_owned()));
+    assert_eq!(said.collect::<Vec<_>>(), expected);
+}
