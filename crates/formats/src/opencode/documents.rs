@@ -36,7 +36,9 @@ const NAMES: [(&str, &str); 15] = [
 ];
 
 /// The same of what stands one level deeper.
-const DEEPER: [(&str, &str, &str); 12] = [
+const DEEPER: [(&str, &str, &str); 13] = [
+    // As 2.x exports it.
+    ("location", "directory", "directory"),
     ("share", "url", "share_url"),
     ("summary", "additions", "summary_additions"),
     ("summary", "deletions", "summary_deletions"),
@@ -55,13 +57,14 @@ fn line(document: &Document<'_>) -> Option<String> {
     let text = json::stringify(document.text.as_bytes()).filter(|text| text.starts_with('{'))?;
     let own = member(&text, "id").filter(|id| id.starts_with('"'));
     let own = own.map_or_else(|| quoted(document.name), str::to_owned);
-    let row = match document.of {
-        "session" => session(&own, &text),
-        _ => held(&own, document, &text),
+    let (table, row) = match document.of {
+        "session" if member(&text, "location").is_some() => ("session_v2", session(&own, &text)),
+        "session" => ("session", session(&own, &text)),
+        "message" if is_second(&text) => ("session_message", held(&own, document, &text)),
+        table => (table, held(&own, document, &text)),
     };
     let repeated = document.outer.map(|(_, repeated)| repeated);
     let repeated = repeated.unwrap_or_default();
-    let table = document.of;
     Some(format!(
         "{{\"table\":\"{table}\",\"key\":{own},{repeated}\"row\":{row}}}"
     ))
@@ -87,15 +90,22 @@ fn session(id: &str, text: &str) -> String {
     row.done()
 }
 
+/// Whether a message is one of 2.x: all that is in it has one type, and nobody's role.
+fn is_second(message: &str) -> bool {
+    member(message, "type").is_some() && member(message, "role").is_none()
+}
+
 /// A row of a message or of a part: what it says stands in one column, without what other columns
 /// say.
 fn held(id: &str, document: &Document<'_>, text: &str) -> String {
     let mut data = Object::default();
     let (mut session, mut message) = (quoted(document.session), None);
+    let (is_second, mut kind) = (document.outer.is_none() && is_second(text), None);
     for said in members(text) {
         match &*said.key {
             "id" => {}
             "sessionID" => session = said.value.to_owned(),
+            "type" if is_second => kind = Some(said.value.to_owned()),
             "messageID" if document.outer.is_some() => message = Some(said.value.to_owned()),
             _ => data.add_as_written(&text[said.range.clone()]),
         }
@@ -110,6 +120,7 @@ fn held(id: &str, document: &Document<'_>, text: &str) -> String {
         );
     }
     row.add("session_id", Some(&session));
+    row.add("type", kind.as_deref());
     let time = member(&data, "time").filter(|time| time.starts_with('{'));
     row.add(
         "time_created",
@@ -142,9 +153,13 @@ fn within(document: &str) -> Option<Whole<'_>> {
     let serde_json::Value::String(id) = serde_json::from_str(member(info, "id")?).ok()? else {
         return None;
     };
-    let message = |message| {
-        let parts = member(message, "parts").map(elements).unwrap_or_default();
-        Some((member(message, "info")?, parts))
+    let message = |message| match member(message, "info") {
+        Some(info) => {
+            let parts = member(message, "parts").map(elements).unwrap_or_default();
+            Some((info, parts))
+        }
+        // As 2.x exports it, with all that is in it.
+        None => is_second(message).then(|| (message, Vec::new())),
     };
     Some(Whole {
         id,

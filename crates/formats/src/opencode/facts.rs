@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::line::{Data, Input, Row, State, WholeLine};
+use super::put_in::Said;
 use super::second;
 use crate::edits::patch;
-use crate::json::{self, Loose};
+use crate::json::{self, Flag, Loose};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::tools::{touches, used};
 
@@ -127,7 +128,7 @@ fn message(data: &Data<'_>, facts: &mut Facts) {
     facts.stop_reason = data.finish.owned();
     if let Some(error) = data.error.object() {
         facts.is_error = true;
-        facts.stop_reason = error.name.owned().or(facts.stop_reason.take());
+        facts.stop_reason = error.called().or(facts.stop_reason.take());
     }
     facts.usage = answer(data, completed, facts);
 }
@@ -187,15 +188,11 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
     }
     let is_typed = role == Some("user");
     match facts.kind.as_str() {
-        "text" if is_typed && data.synthetic.0 == Some(true) => {
+        "text" if is_typed && (is_true(data.synthetic) || is_true(data.ignored)) => {
             facts.role = Some("injected".to_owned());
         }
-        "text" => {
-            facts.role = role.map(str::to_owned);
-            if is_typed {
-                facts.user_text = data.text.text().map(|text| typed(&text).into_owned());
-            }
-        }
+        "text" if is_typed => said(data, facts),
+        "text" => facts.role = role.map(str::to_owned),
         "reasoning" => facts.role = Some("assistant".to_owned()),
         "tool" => {
             if let Loose::Object(state) = &data.state {
@@ -233,8 +230,23 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
+fn is_true(flag: Flag) -> bool {
+    flag.0 == Some(true)
+}
+
+/// A text in a person's place: what of it was typed.
+pub(super) fn said(data: &Data<'_>, facts: &mut Facts) {
+    let text = data.text.text();
+    let said = text.as_deref().map(Said::of);
+    let typed_text = said.as_ref().and_then(|said| said.typed.as_ref());
+    let is_typed = said.is_none() || typed_text.is_some();
+    let role = if is_typed { "user" } else { "injected" };
+    facts.role = Some(role.to_owned());
+    facts.user_text = typed_text.map(|text| typed(text.as_str()).into_owned());
+}
+
 /// `opencode run` puts what it was given between quotes, and a backslash before each quote in it.
-pub(super) fn typed(text: &str) -> Cow<'_, str> {
+fn typed(text: &str) -> Cow<'_, str> {
     let inside = text
         .strip_prefix('"')
         .and_then(|text| text.strip_suffix('"'));
@@ -251,9 +263,11 @@ pub(super) fn typed(text: &str) -> Cow<'_, str> {
 
 /// One row holds both the call and what came of it.
 pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
-    let times = state.time.object();
-    let start = times.and_then(|times| times.start.0);
-    let end = times.and_then(|times| times.end.0);
+    let (times, beside) = (state.time.object(), data.time.object());
+    let ran = beside.and_then(|times| times.ran.0);
+    let completed = beside.and_then(|times| times.completed.0);
+    let start = times.and_then(|times| times.start.0).or(ran);
+    let end = times.and_then(|times| times.end.0).or(completed);
     let input = match state.input.0 {
         Some(_) => state.input.parse::<Loose<Input<'_>>>()?,
         None => Loose::Missing,
@@ -276,7 +290,8 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     let status = state.status.as_str();
     let is_answered = matches!(status, Some("completed" | "error"));
     // A command that failed is an answer as any other to the agent.
-    let exit = state.metadata.object().and_then(|said| said.exit.0);
+    let mut exits = [&state.metadata, &state.structured].into_iter();
+    let exit = exits.find_map(|said| said.object()?.exit.0);
     let failed = status == Some("error") || is_answered && exit.is_some_and(|exit| exit != 0);
     facts.is_error |= failed;
     facts.stop_reason = facts.stop_reason.take().or_else(|| state.status.owned());

@@ -113,6 +113,8 @@ pub(super) struct Data<'a> {
     #[serde(borrow)]
     pub text: Raw<'a>,
     pub synthetic: Flag,
+    /// Shown to the person, and not to the model.
+    pub ignored: Flag,
     // tool.
     #[serde(rename = "callID", borrow)]
     pub call_id: Raw<'a>,
@@ -130,9 +132,11 @@ pub(super) struct Data<'a> {
     pub mime: Text<'a>,
     #[serde(borrow)]
     pub filename: Raw<'a>,
-    // patch; 2.x: what was attached to a prompt.
+    // patch; 2.x: what was attached to a prompt, and the skills that it names.
     #[serde(borrow)]
     pub files: Raw<'a>,
+    #[serde(borrow)]
+    pub skills: Raw<'a>,
     // subtask.
     #[serde(borrow)]
     pub prompt: Raw<'a>,
@@ -141,14 +145,35 @@ pub(super) struct Data<'a> {
     // 2.x: compaction.
     #[serde(borrow)]
     pub summary: Raw<'a>,
+    #[serde(borrow)]
+    pub status: Text<'a>,
     // 2.x: assistant.
     #[serde(borrow)]
     pub content: Raw<'a>,
     #[serde(borrow)]
     pub model: Loose<Model<'a>>,
+    #[serde(borrow)]
+    pub snapshot: Loose<Snapshot<'a>>,
     // 2.x: shell.
     #[serde(borrow)]
     pub command: Raw<'a>,
+    #[serde(borrow)]
+    pub output: Raw<'a>,
+    pub exit: Int,
+}
+
+/// 2.x: what an answer changed.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Snapshot<'a> {
+    #[serde(borrow)]
+    pub files: Raw<'a>,
+}
+
+/// 2.x: what a command printed that a person ran.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Printed<'a> {
     #[serde(borrow)]
     pub output: Raw<'a>,
 }
@@ -173,6 +198,8 @@ pub(super) struct Times {
     pub completed: Int,
     pub start: Int,
     pub end: Int,
+    /// 2.x: when a tool began.
+    pub ran: Int,
 }
 
 /// Where an answer was given.
@@ -207,6 +234,18 @@ pub(super) struct Failure<'a> {
     pub name: Text<'a>,
     #[serde(borrow)]
     pub data: Loose<Reason<'a>>,
+    // 2.x.
+    #[serde(rename = "type", borrow)]
+    pub kind: Text<'a>,
+    #[serde(borrow)]
+    pub message: Raw<'a>,
+}
+
+impl Failure<'_> {
+    /// What it is called.
+    pub fn called(&self) -> Option<String> {
+        self.name.owned().or_else(|| self.kind.owned())
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -232,6 +271,8 @@ pub(super) struct State<'a> {
     #[serde(borrow)]
     pub error: Raw<'a>,
     pub metadata: Loose<Metadata>,
+    /// What `metadata` was called before 2.0.
+    pub structured: Loose<Metadata>,
     pub time: Loose<Times>,
 }
 

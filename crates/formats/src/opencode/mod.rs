@@ -3,7 +3,8 @@
 //! came from 1.x has both, and a session that stands in both is read as 2.x has it. Until 1.2 what
 //! is a row was a JSON document in a folder, and `opencode export` prints all of a session as one.
 //!
-//! 1.18 was looked at. What is read of 2.x and of the folder is what others wrote of them.
+//! 1.18 was looked at. What is read of 2.x is what its source says (`packages/schema`), and of the
+//! folder what others wrote of it.
 
 use std::path::Path;
 
@@ -18,6 +19,7 @@ mod facts;
 mod fold;
 mod line;
 mod place;
+mod put_in;
 mod second;
 #[cfg(test)]
 mod tests;
@@ -119,7 +121,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        11
+        12
     }
 
     fn shape(&self) -> Shape {

@@ -15,15 +15,18 @@ const OTHERS: [&str; 5] = [
     "tui.json",
 ];
 
+/// What databases of sessions are called: OpenCode's, and those of Kilo CLI and MiMo Code, which
+/// came of it and keep its tables.
+const DATABASES: [&str; 3] = ["opencode", "kilo", "mimocode"];
+
 /// `opencode.db`, and of other release channels `opencode-<channel>.db`; the folder in which
 /// sessions were documents; and documents that were exported, whatever they are called.
 pub(super) fn place(relative: &Path) -> Placement {
     let path = relative.to_str().unwrap_or_default();
     let name = relative.file_name().and_then(|name| name.to_str());
     let name = name.unwrap_or_default();
-    let channel = path
-        .strip_prefix("opencode")
-        .and_then(|rest| rest.strip_suffix(".db"));
+    let mut databases = DATABASES.iter();
+    let channel = databases.find_map(|own| path.strip_prefix(own)?.strip_suffix(".db"));
     match channel {
         Some(channel) if channel.is_empty() || channel.starts_with('-') => Placement::Database,
         _ if path == DOCUMENTS.folder => Placement::Database,

@@ -316,7 +316,7 @@ fn a_session_that_a_command_began_is_called_by_what_it_asked_a_subagent() {
 
 #[test]
 fn only_databases_hold_sessions() {
-    for name in ["opencode.db", "opencode-beta.db"] {
+    for name in ["opencode.db", "opencode-beta.db", "kilo.db", "mimocode.db"] {
         assert_eq!(OpenCode.place(Path::new(name), false), Placement::Database);
     }
     // An exported document may have any name.
@@ -366,4 +366,274 @@ fn second_layout_rows_hold_whole_messages() {
         OpenCode.facts(user.as_bytes()).user_text.as_deref(),
         Some("why")
     );
+}
+
+#[test]
+fn what_plugins_send_or_put_in_is_not_typed() {
+    let prompt = |text: &str| {
+        let data = serde_json::json!({"type": "text", "text": text}).to_string();
+        let (facts, said) = part("user", &data);
+        (
+            facts.role.unwrap_or_default(),
+            facts.user_text,
+            words(&said),
+        )
+    };
+    let notice = "<system-reminder>\nA zebrafish is done.\n</system-reminder>";
+    let directive = "[SYSTEM DIRECTIVE: OH-MY-OPENCODE - TODO CONTINUATION]\n\nGo on.";
+    let mode = "[search-mode]\nSEARCH.\n---\nAll of it.";
+    for sent in [
+        format!("{notice}\n<!-- OMO_INTERNAL_INITIATOR -->"),
+        format!("{notice}\n<!-- OMO_INTERNAL_INITIATOR -->\n<!-- OMO_INTERNAL_NOREPLY -->"),
+        format!("{notice}\n<!-- SLIM_INTERNAL_INITIATOR -->\n"),
+        directive.to_owned(),
+        format!("ULW {directive}"),
+        format!("{mode}\n\n---\n\nultrawork {directive}"),
+    ] {
+        let expected = [(Class::Prose, sent.trim_end().to_owned())];
+        let (role, typed, said) = prompt(&sent);
+        assert_eq!((&*role, typed), ("injected", None), "{sent}");
+        assert_eq!(said.len(), 1, "{sent}");
+        assert_eq!(said[0].1.trim_end(), expected[0].1, "{sent}");
+    }
+    let ultrawork = "<ultrawork-mode>\n\nA numbat.\n\n---\n\nMore.\n\n</ultrawork-mode>";
+    for (text, put_in) in [
+        (format!("{mode}\n\n---\n\nthe walrus"), mode.to_owned()),
+        (
+            format!("{ultrawork}\n\n---\n\n\n\n---\n\n{mode}\n\n---\n\nthe walrus"),
+            format!("{ultrawork}|{mode}"),
+        ),
+        // As later versions do.
+        (
+            format!("the walrus\n\n---\n\n{ultrawork}"),
+            ultrawork.to_owned(),
+        ),
+    ] {
+        let (role, typed, said) = prompt(&text);
+        assert_eq!((&*role, typed.as_deref()), ("user", Some("the walrus")));
+        let expected = [
+            (Class::Prose, "the walrus".to_owned()),
+            (Class::Output, put_in),
+        ];
+        assert_eq!(said, expected, "{text}");
+    }
+    // What a person may type.
+    for text in [
+        "ulw fix the heron parser",
+        "[search-mode]\nis what it says",
+        "one\n\n---\n\ntwo",
+        "what is <!-- OMO_INTERNAL_INITIATOR --> for?",
+    ] {
+        let (role, typed, said) = prompt(text);
+        assert_eq!((&*role, typed.as_deref()), ("user", Some(text)));
+        assert_eq!(said, [(Class::Prose, text.to_owned())]);
+    }
+}
+
+#[test]
+fn of_a_command_that_a_plugin_writes_out_the_command_was_typed() {
+    let prompt = |text: &str| {
+        let data = serde_json::json!({"type": "text", "text": text}).to_string();
+        let (facts, said) = part("user", &data);
+        (
+            facts.role.unwrap_or_default(),
+            facts.user_text,
+            words(&said),
+        )
+    };
+    let written = |given: &str| {
+        format!(
+            "<auto-slash-command>\n# /loop Command\n\n**Description**: Go on\n\n{given}**Scope**: \
+             builtin\n\n---\n\n## Command Instructions\n\nAn okapi.\n</auto-slash-command>"
+        )
+    };
+    for (given, typed) in [
+        ("**User Arguments**: path 3.\nNow\n\n", "/loop path 3.\nNow"),
+        ("", "/loop"),
+    ] {
+        let text = written(given);
+        let expected = [
+            (Class::Prose, typed.to_owned()),
+            (Class::Output, text.clone()),
+        ];
+        let found = prompt(&text);
+        assert_eq!(
+            found,
+            ("user".to_owned(), Some(typed.to_owned()), expected.to_vec())
+        );
+    }
+    let (role, typed, _) = prompt("<auto-slash-command>\nAn okapi.\n</auto-slash-command>");
+    assert_eq!((&*role, typed), ("injected", None));
+}
+
+#[test]
+fn what_is_only_shown_to_a_person_is_not_typed() {
+    let (facts, said) = part(
+        "user",
+        r#"{"type":"text","ignored":true,"text":"a quokka"}"#,
+    );
+    assert_eq!(
+        (facts.role.as_deref(), facts.user_text),
+        (Some("injected"), None)
+    );
+    assert_eq!(words(&said), [(Class::Prose, "a quokka".to_owned())]);
+}
+
+/// The facts and the text of a row of 2.x.
+fn second(kind: &str, data: &serde_json::Value) -> (Facts, Vec<(Class, String)>) {
+    let row = row(
+        "session_message",
+        "",
+        &format!(
+            r#"{{"id":"k1","session_id":"ses_1","type":"{kind}","seq":3,"time_created":5,"data":{data}}}"#
+        ),
+    );
+    let facts = OpenCode.facts(row.as_bytes());
+    (facts, words(&OpenCode.passages(row.as_bytes())))
+}
+
+#[test]
+fn second_layout_errors_say_why() {
+    let error = serde_json::json!({"type": "provider.rate-limit", "message": "a phalarope"});
+    let (facts, said) = second(
+        "assistant",
+        &serde_json::json!({"error": error, "finish": "error"}),
+    );
+    let reason = facts.stop_reason.as_deref();
+    assert_eq!(
+        (facts.is_error, reason),
+        (true, Some("provider.rate-limit"))
+    );
+    assert_eq!(said, [(Class::Prose, "a phalarope".to_owned())]);
+    let spent = |status: &str| {
+        serde_json::json!({"status": status, "cost": 0.5, "tokens": {"input": 90, "output": 10},
+            "model": {"id": "m1", "providerID": "p"}, "time": {"created": 4}})
+    };
+    let mut failed = spent("failed");
+    failed["error"] = error;
+    let (facts, said) = second("compaction", &failed);
+    assert_eq!((facts.is_error, facts.compaction.is_some()), (true, false));
+    assert_eq!(said, [(Class::Prose, "a phalarope".to_owned())]);
+    let (facts, _) = second("compaction", &spent("completed"));
+    assert_eq!((facts.is_error, facts.compaction.is_some()), (false, true));
+    let usage = facts.usage.unwrap();
+    let found = (usage.input, usage.output, usage.cost_total);
+    assert_eq!(found, (Some(90), Some(10), Some(0.5)));
+    assert_eq!(usage.response_id.as_deref(), Some("4-4"));
+}
+
+#[test]
+fn second_layout_calls_have_their_times_beside_them() {
+    let call = |state: serde_json::Value| {
+        let call = serde_json::json!({"type": "tool", "id": "c1", "name": "shell", "state": state,
+            "time": {"created": 1, "ran": 7, "completed": 19}});
+        let data = serde_json::json!({"content": [call],
+            "snapshot": {"files": ["a.rs", "made.rs"]}});
+        second("assistant", &data).0
+    };
+    for exit in ["metadata", "structured"] {
+        let facts = call(
+            serde_json::json!({"status": "completed", "input": {"command": "false"},
+            "content": [], exit: {"exit": 1}}),
+        );
+        let answer = &facts.calls[1];
+        assert_eq!(
+            (answer.is_error, answer.duration_ms),
+            (Some(true), Some(12)),
+            "{exit}"
+        );
+    }
+    // A file that no call names, and none twice.
+    let facts = call(serde_json::json!({"status": "completed", "content": [],
+        "input": {"patchText": "*** Begin Patch\n*** Update File: a.rs\n@@\n-a\n+b\n*** End Patch"}}));
+    let files = facts.files.iter().map(|file| (&*file.path, file.modified));
+    assert_eq!(
+        files.collect::<Vec<_>>(),
+        [("a.rs", true), ("made.rs", true)]
+    );
+}
+
+#[test]
+fn second_layout_rows_beside_the_answers() {
+    let output = |text: &str| (Class::Output, text.to_owned());
+    let prose = |text: &str| (Class::Prose, text.to_owned());
+    let (facts, said) = second(
+        "shell",
+        &serde_json::json!({"command": "git push", "exit": 128,
+            "output": {"output": "a whimbrel", "cursor": 5, "size": 5}}),
+    );
+    assert!(facts.is_error);
+    assert_eq!(said, [output("git push|a whimbrel")]);
+    let old = serde_json::json!({"command": "ls", "output": "b.txt"});
+    assert_eq!(second("shell", &old).1, [output("ls|b.txt")]);
+    let skill = serde_json::json!({"skill": "pdf", "name": "pdf-tools", "text": "an ocelot"});
+    let (facts, said) = second("skill", &skill);
+    assert_eq!(facts.role.as_deref(), Some("injected"));
+    assert_eq!(said, [output("pdf-tools|an ocelot")]);
+    let (facts, said) = second(
+        "user",
+        &serde_json::json!({"text": "why", "skills": [skill],
+            "files": [{"mime": "image/png", "name": "p.png", "description": "a ptarmigan"}]}),
+    );
+    assert!(facts.has_image);
+    assert_eq!(
+        said,
+        [
+            prose("why"),
+            output("p.png|a ptarmigan|pdf-tools|an ocelot")
+        ]
+    );
+    let told = serde_json::json!({"text": "done", "description": "cargo build"});
+    assert_eq!(
+        second("synthetic", &told).1,
+        [prose("done"), output("cargo build")]
+    );
+    for kind in [
+        "idle",
+        "agent-switched",
+        "model-switched",
+        "location-switched",
+    ] {
+        assert!(second(kind, &serde_json::json!({})).0.silent, "{kind}");
+    }
+    let sent = serde_json::json!({"text": "[SYSTEM DIRECTIVE: OH-MY-OPENCODE - X]\ngo on"});
+    let (facts, _) = second("user", &sent);
+    assert_eq!(
+        (facts.role.as_deref(), facts.user_text),
+        (Some("injected"), None)
+    );
+}
+
+#[test]
+fn what_the_second_version_exports_is_read_as_its_rows() {
+    let message = serde_json::json!({"id": "msg_1", "type": "user", "text": "a petrel",
+        "time": {"created": 7}});
+    let info = serde_json::json!({"id": "ses_1", "title": "Tides", "location": {"directory": "/w"},
+        "time": {"created": 5, "updated": 9}});
+    let export = serde_json::json!({"info": info, "messages": [message]}).to_string();
+    let whole = (documents::DOCUMENTS.within)(&export).unwrap();
+    let line = |of, text| {
+        let document = crate::database::Document {
+            of,
+            name: "",
+            session: "ses_1",
+            text,
+            outer: None,
+        };
+        (documents::DOCUMENTS.line)(&document).unwrap()
+    };
+    let lines = [
+        line("session", whole.session),
+        line("message", whole.outer[0].0),
+    ];
+    assert_eq!(
+        lines[1],
+        r#"{"table":"session_message","key":"msg_1","row":{"id":"msg_1","session_id":"ses_1","type":"user","time_created":7,"data":{"text":"a petrel","time":{"created":7}}}}"#
+    );
+    let session = session(&lines);
+    assert_eq!((&*session.id, &*session.cwd), ("ses_1", "/w"));
+    assert_eq!(session.message_count, 1);
+    assert_eq!(session.first_message.as_deref(), Some("a petrel"));
+    // It is none that 1.x could import.
+    assert_eq!(OpenCode.exported(&lines.join("\n")), None);
 }

@@ -3,6 +3,7 @@
 
 use super::facts::is_made;
 use super::line::{Data, Failure, Line};
+use super::put_in::Said;
 use super::second;
 use crate::json::{self, Loose};
 use crate::model::Passage;
@@ -37,9 +38,29 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
             failure(&data.error, pieces);
         }
     } else if let Loose::Object(data) = row.data.parse::<Loose<Data<'_>>>()? {
-        part(&data, row.data.0.unwrap_or_default(), pieces);
+        let message = line.message.object();
+        let role = message.and_then(|message| message.role.as_str());
+        match data.kind.as_str() {
+            Some("text") if role == Some("user") => said(&data, pieces),
+            _ => part(&data, row.data.0.unwrap_or_default(), pieces),
+        }
     }
     Some(())
+}
+
+/// A text in a person's place. What was put in beside what was typed is output.
+pub(super) fn said(data: &Data<'_>, pieces: &mut Pieces) {
+    let text = data.text.text();
+    match text.as_deref().map(Said::of) {
+        Some(Said {
+            typed: Some(typed),
+            put_in,
+        }) if !put_in.is_empty() => {
+            pieces.prose_text(typed.as_str());
+            put_in.into_iter().for_each(|text| pieces.output_text(text));
+        }
+        _ => pieces.prose(&data.text),
+    }
 }
 
 /// System prompts, which stand in rows of their own in 2.x.
@@ -57,8 +78,11 @@ pub(super) fn prompts(record: &[u8]) -> Vec<String> {
 }
 
 pub(super) fn failure(error: &Loose<Failure<'_>>, pieces: &mut Pieces) {
-    if let Some(reason) = error.object().and_then(|error| error.data.object()) {
-        pieces.prose(&reason.message);
+    if let Some(error) = error.object() {
+        pieces.prose(&error.message);
+        if let Some(reason) = error.data.object() {
+            pieces.prose(&reason.message);
+        }
     }
 }
 
