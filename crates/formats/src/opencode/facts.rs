@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::line::{Data, Input, Row, State, WholeLine};
-use super::put_in::Said;
+use super::put_in::{Said, without_marks};
 use super::second;
 use crate::edits::patch;
 use crate::json::{self, Flag, Loose};
@@ -243,6 +243,9 @@ pub(super) fn said(data: &Data<'_>, facts: &mut Facts) {
     let role = if is_typed { "user" } else { "injected" };
     facts.role = Some(role.to_owned());
     facts.user_text = typed_text.map(|text| typed(text.as_str()).into_owned());
+    // Counts in a subagent's session alone.
+    let asked = text.as_deref().filter(|_| !is_typed);
+    facts.asked = asked.map(|text| without_marks(text).to_owned());
 }
 
 /// `opencode run` puts what it was given between quotes, and a backslash before each quote in it.

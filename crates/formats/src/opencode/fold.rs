@@ -40,9 +40,14 @@ pub(super) fn relate(fold: &mut Fold, facts: &mut Facts) {
         facts.time_ms = Some(*given);
     }
     let is_subagent = fold.header.as_ref().is_some_and(is_subagent);
-    if is_subagent && facts.role.as_deref() == Some("user") {
-        facts.role = Some("injected".to_owned());
-        facts.is_message = false;
+    match facts.role.as_deref() {
+        Some("user") if is_subagent => {
+            facts.role = Some("injected".to_owned());
+            facts.is_message = false;
+        }
+        // A subagent's session is called by what a plugin asks it, and no other.
+        Some("injected") if !is_subagent => facts.asked = None,
+        _ => {}
     }
 }
 

@@ -85,6 +85,15 @@ fn is_sent(text: &str) -> bool {
         || SENT.iter().any(|end| text.ends_with(end))
 }
 
+/// A text without the marks of who sends it.
+pub(super) fn without_marks(text: &str) -> &str {
+    let mut text = text.trim();
+    while let Some(before) = SENT.iter().find_map(|end| text.strip_suffix(end)) {
+        text = before.trim_end();
+    }
+    text
+}
+
 /// The mode with which a text begins, and what stands behind it.
 fn mode_before(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();

@@ -431,6 +431,25 @@ fn what_plugins_send_or_put_in_is_not_typed() {
 }
 
 #[test]
+fn only_a_subagents_session_is_called_by_what_a_plugin_sends() {
+    let called = |parent: &str| {
+        let own = format!(
+            r#"{{"id":"ses_1"{parent},"title":"Child session - 2026-01-05T10:00:00.000Z"}}"#
+        );
+        let prompt = row("message", "", r#"{"id":"msg_1","data":{"role":"user"}}"#);
+        let data = r#"{"type":"text","text":"Look around\n<!-- OMO_INTERNAL_INITIATOR -->"}"#;
+        let part = format!(r#"{{"id":"k1","message_id":"msg_1","data":{data}}}"#);
+        let part = row("part", "user", &part);
+        session(&[row("session", "", &own), prompt, part]).first_message
+    };
+    assert_eq!(
+        called(r#","parent_id":"ses_0""#).as_deref(),
+        Some("Look around")
+    );
+    assert_eq!(called(""), None);
+}
+
+#[test]
 fn of_a_command_that_a_plugin_writes_out_the_command_was_typed() {
     let prompt = |text: &str| {
         let data = serde_json::json!({"type": "text", "text": text}).to_string();
