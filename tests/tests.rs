@@ -16,7 +16,6 @@
 //! - `crash`: a sync killed at random moments
 //! - `crates`: which crate knows which
 //! - `crowd`: twenty readers and four writers on one index
-//! - `cursor`: of a transcript in two files, whichever comes first, one is read
 //! - `damage`: noise in any page of the catalogue
 //! - `databases`: agents' databases, followed without their agents noticing
 //! - `demo`: made-up sessions to try the command on, of which nothing is left
@@ -128,7 +127,6 @@ mod crates;
 #[cfg(target_os = "linux")]
 mod crowd;
 #[cfg(unix)]
-mod cursor;
 mod damage;
 mod databases;
 #[cfg(unix)]

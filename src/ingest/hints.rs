@@ -262,8 +262,8 @@ fn scan_paths<'a>(
 }
 
 /// The paths below the root to look at: those that the hint names, and those that depend on them.
-/// Of a file and its compressed twin, or one that says less of its session, only one is a source,
-/// so both are looked at; a file that holds the working directory of others brings in their folder.
+/// Of a file and its compressed twin only one is a source, so both are looked at; a file that holds
+/// the working directory of others brings in their folder.
 fn paths_below(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> {
     let spec = hint.spec;
     let mut all = hinted_paths(hint, format);
@@ -273,9 +273,7 @@ fn paths_below(hint: &HintedPaths<'_>, format: &dyn Format) -> BTreeSet<String> 
         let folder = format.folder_beside(Path::new(path))?;
         relative(&folder)
     });
-    let plainer = all.iter().flat_map(|path| format.plainer(Path::new(path)));
-    let plainer = plainer.filter_map(|path| relative(&path)).filter(is_source);
-    let more: Vec<String> = twins.chain(folders).chain(plainer).collect();
+    let more: Vec<String> = twins.chain(folders).collect();
     all.extend(more);
     all
 }

@@ -31,7 +31,7 @@ mod gone;
 mod rows;
 
 pub use forget::{parts_in, with_twins};
-pub use gone::{ArchivedSource, in_place_of, placement};
+pub use gone::{ArchivedSource, placement};
 
 /// The archive, as far as a sync is concerned with it.
 pub struct Keeper {

@@ -1,8 +1,7 @@
 //! Which sources must be read: what is found × what is known.
 
-use super::keep::in_place_of;
 use super::targets::SyncedRoot;
-use crate::archive::SourcePath;
+use crate::archive::{SourcePath, twin};
 use crate::catalogue::entries::EntrySpan;
 use crate::catalogue::read::{Checkpoint, StoredSource};
 use crate::catalogue::{Catalogue, Error};
@@ -138,10 +137,8 @@ pub fn plan<'a>(
     // What is in the archive is known to be gone, unless its file has come back, compressed or not,
     // and can be read.
     let has_twin = |k: &StoredSource| {
-        in_place_of(root.format, &k.relative).any(|twin| {
-            let is_there = discovery.source(&twin).is_some();
-            is_there && Content::open(root.format, &root.spec.at(twin)).is_ok()
-        })
+        let twin = twin(&k.relative);
+        discovery.source(&twin).is_some() && Content::open(root.format, &root.spec.at(twin)).is_ok()
     };
     // Or has come back in a root within this one.
     let is_in_another = |k: &StoredSource| {

@@ -212,17 +212,6 @@ pub trait Format: Send + Sync {
     fn database(&self) -> Option<&'static Database> {
         None
     }
-    /// The files that hold the same session as the one at `path` and say more of it: while one of
-    /// them is there, that is left out.
-    fn fuller(&self, path: &Path) -> Vec<PathBuf> {
-        let _ = path;
-        Vec::new()
-    }
-    /// The files for which what is at `path`, or in the folder there, may be such a file.
-    fn plainer(&self, path: &Path) -> Vec<PathBuf> {
-        let _ = path;
-        Vec::new()
-    }
     /// The key of the session to which the rows under `key` in the database at `database` (below a
     /// root) belong, where files belong to it too; `None`: it is in that database alone.
     fn place_within(&self, database: &Path, key: &str) -> Option<String> {

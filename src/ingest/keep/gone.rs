@@ -13,7 +13,7 @@ use crate::model::{Placement, SourcePart};
 use crate::regular;
 use crate::source::checkpoint::read_full;
 use crate::source::content::{self, Content, Location, is_in_database};
-use crate::source::discover::{self, Discovery, FoundSource};
+use crate::source::discover::{Discovery, FoundSource};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::root::RootSpec;
 
@@ -288,26 +288,17 @@ fn is_there(spec: &RootSpec, format: &dyn Format, relative: &str, discovery: &Di
         }
 }
 
-/// Whether the session goes on in another file in its place: see [`in_place_of`]. One that cannot
-/// be decoded does not count; the archive is read instead.
+/// Whether the session goes on in the file's twin: the compressed file, or the one that it was
+/// before. A twin that cannot be decoded does not count; the archive is read instead.
 fn is_twin_there(
     SyncedRoot { spec, format, .. }: SyncedRoot<'_>,
     relative: &str,
     discovery: &Discovery,
 ) -> bool {
-    in_place_of(format, relative).any(|twin| {
-        placement(spec, format, &twin).is_some()
-            && is_there(spec, format, &twin, discovery)
-            && Content::open(format, &spec.at(twin)).is_ok()
-    })
-}
-
-/// The files of which one may stand in the place of a file: its twin, the compressed file or the
-/// one that it was before, and those that say more of its session.
-pub fn in_place_of(format: &dyn Format, relative: &str) -> impl Iterator<Item = String> {
-    let fuller = format.fuller(Path::new(relative)).into_iter();
-    let fuller = fuller.filter_map(|path| discover::relative(&path));
-    std::iter::once(twin(relative)).chain(fuller)
+    let twin = twin(relative);
+    placement(spec, format, &twin).is_some()
+        && is_there(spec, format, &twin, discovery)
+        && Content::open(format, &spec.at(twin)).is_ok()
 }
 
 /// The session of a source, which part of it the source is, and why its agent would not list it;

@@ -61,7 +61,7 @@ struct Name {
 
 impl<'a> Walk<'a> {
     /// Take in a file: see [`Discovery::file`]. Of a file that is there as it was and compressed
-    /// the plain one is read, as Codex does (0.169); of several of one session the fullest.
+    /// the plain one is read, as Codex does (0.169).
     pub fn file(
         &self,
         below: &Path,
@@ -74,23 +74,7 @@ impl<'a> Walk<'a> {
             here.foreign_file(below, "compressed; the file itself stands beside it");
             return true;
         }
-        let fuller = self.format.fuller(below);
-        // Where it lies in another folder, it comes and goes without a change of this one.
-        let is_elsewhere = |file: &PathBuf| {
-            let folder = file
-                .parent()
-                .filter(|folder| Some(*folder) != below.parent());
-            folder.is_some_and(|folder| self.root.join(folder).is_dir())
-        };
-        let settled = !fuller.iter().any(is_elsewhere);
-        if fuller.iter().any(|file| self.root.join(file).is_file()) {
-            here.foreign_file(
-                below,
-                "plain; a file that says more of the session is there",
-            );
-            return settled;
-        }
-        here.file(below, identity, is_link, self.flat, self.format) && settled
+        here.file(below, identity, is_link, self.flat, self.format)
     }
 
     pub fn new(

@@ -1,7 +1,7 @@
 //! Cursor's transcripts (`agent-transcripts`): what was said and which tools were called, one JSON
 //! line each. They say no models, tokens, ids or results of tools, and when only of prompts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
@@ -56,14 +56,6 @@ impl Format for Cursor {
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {
         place::place(relative)
-    }
-
-    fn fuller(&self, path: &Path) -> Vec<PathBuf> {
-        place::fuller(path)
-    }
-
-    fn plainer(&self, path: &Path) -> Vec<PathBuf> {
-        place::plainer(path)
     }
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {

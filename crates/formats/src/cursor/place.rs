@@ -1,7 +1,7 @@
 //! What a file below Cursor's `projects` is, by its path alone.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::Shape;
 use crate::model::{Placement, SourcePart};
@@ -39,28 +39,6 @@ pub(super) fn place(relative: &Path) -> Placement {
         part: SourcePart::Main,
         unlisted: None,
     }
-}
-
-/// The lines of the session of which a plain transcript is: beside it, or in a folder of its own.
-pub(super) fn fuller(path: &Path) -> Vec<PathBuf> {
-    if shape(path) != Shape::Text {
-        return Vec::new();
-    }
-    let lines = path.with_extension("jsonl");
-    let own = lines
-        .file_name()
-        .map(|name| path.with_extension("").join(name));
-    std::iter::once(lines.clone()).chain(own).collect()
-}
-
-/// The plain transcripts of the session that has its lines at `path`, or has this folder.
-pub(super) fn plainer(path: &Path) -> Vec<PathBuf> {
-    let plain = path.with_extension("txt");
-    let above = path
-        .parent()
-        .filter(|above| above.file_stem() == path.file_stem());
-    let above = above.map(|above| above.with_extension("txt"));
-    std::iter::once(plain).chain(above).collect()
 }
 
 /// The session that started a subagent's, by the folders of its transcript.
