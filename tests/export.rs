@@ -450,8 +450,7 @@ fn every_agent_leaves_as_markdown() {
     - Began: `2026-01-05 09:00 UTC`
     - Model: `anthropic/claude-sonnet-4-6`
     - Entries: `3`
-    - Tokens: `128`
-    - Cost: `$0.00`
+    - Tokens: `120`
 
     ---
 

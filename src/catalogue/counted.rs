@@ -25,10 +25,11 @@ use super::usage_row::what::{self, ANSWER, REPEATED, STEP};
 use super::write::{ARRIVAL_BITS, key_range};
 
 /// Copies of one answer agree in these; entries that each record what was known of an answer so far
-/// agree in the first two.
+/// agree in the first two. Of others that have an id a copy may lack the model.
 fn same() -> String {
     format!(
-        "u.response_id, u.model, CASE WHEN u.what <> {REPEATED} THEN u.input END,
+        "u.response_id, CASE WHEN u.what = {REPEATED} OR u.response_id IS NULL THEN u.model END,
+    CASE WHEN u.what <> {REPEATED} THEN u.input END,
     CASE WHEN u.what <> {REPEATED} THEN u.output END, CASE WHEN u.what <> {REPEATED} THEN u.cost_total END"
     )
 }

@@ -95,10 +95,9 @@ fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
         let same = (&usage.model, &facts.copied_with);
         return hash(format!("{named:?} {same:?}").as_bytes()).cast_signed();
     }
-    // Some servers give one response id to all that they say. Where the format made the id, for
-    // copies to agree in it, one of them may lack the line that said the model.
-    let is_made = response.is_some() && response == facts.copied_with.as_deref();
-    let model = if is_made { &None } else { &usage.model };
+    // Some servers give one response id to all that they say. A copy may lack the line that said
+    // the model (a newer Codex's fork of an older one's rollout).
+    let model = usage.model.as_ref().filter(|_| response.is_none());
     let same = (model, usage.input, usage.output, usage.cost_total);
     hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
 }

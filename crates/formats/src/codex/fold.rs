@@ -478,7 +478,6 @@ fn settle_usage(fold: &mut Fold, is_inherited: bool, facts: &mut Facts) {
     if let (false, Some(sum)) = (is_record, &usage.response_id) {
         let thread = state.thread.as_deref().unwrap_or_default();
         usage.response_id = Some(format!("{thread}/{sum}"));
-        facts.copied_with.clone_from(&usage.response_id);
     }
     usage.model.clone_from(&fold.model);
     usage.provider.clone_from(&fold.provider);

@@ -23,7 +23,7 @@ impl Format for Induscode {
     }
 
     fn revision(&self) -> u32 {
-        6
+        7
     }
 
     fn shape(&self) -> Shape {

@@ -114,7 +114,7 @@ pub struct Facts {
     pub run_ms: Option<i64>,
     /// What its copies have in common with it beside what is compared anyway. Of an entry that
     /// records calls or usage, where copies get another id or time (Codex: the thread in which a
-    /// call was said, and which of its calls it is, or that and a sum of tokens; OpenCode: when a call began; pi, whose version
+    /// call was said, and which of its calls it is; OpenCode: when a call began; pi, whose version
     /// 1 has no ids: both times of a message). Of one of several of an answer, where another answer
     /// may have its id (Claude Code: `requestId`). They are one entry, however many of them there
     /// are.
