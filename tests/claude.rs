@@ -1202,6 +1202,38 @@ fn what_advisors_took_counts_once_under_their_models() {
         WHERE kind = 'usage'";
     assert_eq!(counts(&grown, others), [3, 0, 0, 0]);
     assert_eq!(counts(&grown, "SELECT entries FROM sessions"), [7]);
+    // The line is what its address names, and all that a copy holds of it.
+    let session = row(&grown, &uuid(9));
+    for (scope, ids) in [
+        (
+            ShowScope {
+                entry: Some("L4".to_owned()),
+                ..ShowScope::default()
+            },
+            vec![uuid(4)],
+        ),
+        (
+            ShowScope {
+                branch: Some("L4".to_owned()),
+                ..ShowScope::default()
+            },
+            shown(&grown).into_iter().map(uuid).collect(),
+        ),
+    ] {
+        let shown = grown.show(&session, &scope).unwrap().entries;
+        let shown: Vec<_> = shown.into_iter().map(|entry| entry.id).collect();
+        assert_eq!(shown, ids, "{scope:?}");
+    }
+    let mut raw = Vec::new();
+    grown.copy_raw(&session, Some("L4"), &mut raw).unwrap();
+    assert_eq!(raw.trim_ascii_end(), bytes(&lines)[3]);
+    for leaf in [None, Some("L4")] {
+        let mut copy = Vec::new();
+        let copied = grown.stream(|snapshot| snapshot.copy_branch(&session, leaf, &mut copy));
+        let (copied, _) = copied.unwrap();
+        assert_eq!(copied.lines, 4, "{leaf:?}");
+        assert_eq!(copy, [bytes(&lines).join(&b'\n'), vec![b'\n']].concat());
+    }
     drop(grown);
 
     // A fork has them too.

@@ -123,6 +123,13 @@ fn usage_of_several_models_of_a_run_is_told_apart() {
         entries.iter().all(|entry| entry["kind"] != "usage"),
         "{shown}"
     );
+    // Among all entries it has no heading of its own: nothing would stand below it.
+    let all = home.json(&["show", SESSION, "--all", "--json"]);
+    let others = all["entries"].as_array().unwrap().iter();
+    let others = others.filter(|entry| entry["kind"] == "usage");
+    assert_eq!(others.count(), 1, "{all}");
+    let all = home.run(&["show", SESSION, "--all"]);
+    assert!(!all.contains("── usage"), "{all}");
     home.write(".copilot/session-state/another/events.jsonl", &text);
     assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
     let rebuilt = home.run(&["rebuild"]);

@@ -83,6 +83,8 @@ pub struct EntryPosition<'a> {
     pub flags: i64,
     /// It has nothing to read.
     pub is_silent: bool,
+    /// Its line says it; else another entry of that line does.
+    pub has_bytes: bool,
 }
 
 impl StoredEntry {
@@ -107,6 +109,7 @@ impl<'a> EntryPosition<'a> {
             is_assistant: entry.role.as_deref() == Some("assistant"),
             flags: entry.flags,
             is_silent: entry.flags & flag::SILENT != 0,
+            has_bytes: entry.length > 0,
         }
     }
 
@@ -137,7 +140,7 @@ pub(super) const ENTRY: &str = concat!(
 );
 
 /// What an [`EntryPosition`] is made of.
-const PLACED: &str = "key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags";
+const PLACED: &str = "key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags, length > 0";
 
 /// The time of an entry that searches use: its own, or else that of the entry before it in its
 /// file, or else the start of its session.
@@ -504,6 +507,7 @@ fn placed<'r>(row: &'r Row<'_>) -> rusqlite::Result<EntryPosition<'r>> {
         is_assistant: row.get(8)?,
         flags,
         is_silent: flags & flag::SILENT != 0,
+        has_bytes: row.get(10)?,
     })
 }
 

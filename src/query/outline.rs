@@ -161,8 +161,8 @@ struct Reading<'a> {
     above: Vec<u32>,
     sees: Vec<bool>,
     ids: Vec<Option<usize>>,
-    /// Of each the entry that was found by its line, and whether that has an id.
-    lines: Vec<Option<(usize, bool)>>,
+    /// Of each the entry that was found by its line, and its [rank](rank_on_line).
+    lines: Vec<Option<(usize, (bool, bool))>>,
     /// The lines that are looked for, by the names of their entries.
     asked_lines: Vec<Option<u64>>,
     /// An entry that the agent sees has an id.
@@ -313,16 +313,11 @@ impl<'a> Reading<'a> {
             if is_inherited {
                 continue;
             }
-            // Of a line of each of several files the one that has no other name.
             if self.asked_lines[place] == Some(entry.line) {
-                let has_id = entry.id.is_some();
-                match &mut self.lines[place] {
-                    Some((other, other_has_id)) if *other_has_id && !has_id => {
-                        (*other, *other_has_id) = (at, has_id);
-                    }
-                    found => {
-                        found.get_or_insert((at, has_id));
-                    }
+                let rank = rank_on_line(entry);
+                let found = &mut self.lines[place];
+                if found.is_none_or(|(_, other)| rank < other) {
+                    *found = Some((at, rank));
                 }
             }
         }
@@ -395,6 +390,12 @@ impl<'a> Reading<'a> {
             lineage: self.lineage,
         }
     }
+}
+
+/// Of several entries on lines of one number the least is meant: what its line says before what has
+/// no bytes; of a line of each of several files the one that has no other name.
+fn rank_on_line(entry: &EntryPosition<'_>) -> (bool, bool) {
+    (!entry.has_bytes, entry.id.is_some())
 }
 
 impl Outline {

@@ -19,7 +19,7 @@ use crate::output::fields::{FieldArgs, Fields, names_of};
 use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
-use crate::output::transcript::{self, is_setting, says_nothing};
+use crate::output::transcript::{self, is_of_another, is_setting, says_nothing};
 use crate::output::wrap::Wrap;
 use crate::picker::Purpose;
 
@@ -231,6 +231,10 @@ fn highlighter(query: Option<&str>, screen: &Screen) -> Result<Option<Highlighte
 }
 
 fn printed(entry: &ShownEntry, focused: bool, look: &Look<'_>) -> String {
+    // The entry before says it, under whose name it stands.
+    if !focused && is_of_another(entry) {
+        return String::new();
+    }
     if !look.all && !focused {
         if says_nothing(entry) {
             return String::new();

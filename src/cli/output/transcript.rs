@@ -45,6 +45,11 @@ pub fn says_nothing(entry: &ShownEntry) -> bool {
     entry.text.is_empty() && !is_known && !entry.is_error && !entry.has_image
 }
 
+/// Whether it has no bytes: what it records stands in the entry before, which has its address.
+pub fn is_of_another(entry: &ShownEntry) -> bool {
+    entry.start > 0 && entry.start == entry.end
+}
+
 /// Who says it, or what it is.
 pub fn who(entry: &ShownEntry) -> String {
     plain_line(entry.role.as_deref().unwrap_or(&entry.kind))
