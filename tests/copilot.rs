@@ -266,6 +266,35 @@ fn the_tree_shows_what_a_person_means() {
     assert_eq!(home.json(&["sql", "--json", shown])["rows"], json!([[0]]));
 }
 
+/// Ends without an id are told apart by their times, else by all that they say.
+#[test]
+fn ends_of_runs_without_ids_are_told_apart() {
+    let home = Sandbox::new();
+    let took = |input: i64| json!({"usage": {"inputTokens": input, "outputTokens": 1}});
+    let ends = [
+        json!({"id": "", "timestamp": "2026-01-05T11:00:01.000Z"}),
+        json!({"id": "", "timestamp": "2026-01-05T12:00:01.000Z"}),
+        json!({}),
+        json!({}),
+    ];
+    for (number, mut end) in (0..).zip(ends) {
+        end["type"] = "session.shutdown".into();
+        let first = 10 + number / 2 * number;
+        end["data"] = json!({"modelMetrics": {"A": took(first), "B": took(20)}});
+        let said = json!({"type": "user.message", "id": format!("u{number}"),
+            "timestamp": "2026-01-05T10:00:01.000Z", "data": {"content": "hello"}});
+        let file = format!(".copilot/session-state/s{number}/events.jsonl");
+        home.write(&file, &format!("{said}\n{end}\n"));
+    }
+    let query = "SELECT model, count(*), sum(input) FROM usage GROUP BY 1 ORDER BY 1";
+    let expected = json!([["A", 4, 10 + 10 + 12 + 13], ["B", 4, 80]]);
+    assert_eq!(home.json(&["sql", "--json", query])["rows"], expected);
+    let listed = home.json(&["list", "--all", "--json"]);
+    let tokens = listed["sessions"].as_array().unwrap().iter();
+    let tokens: i64 = tokens.map(|row| row["tokens"].as_i64().unwrap()).sum();
+    assert_eq!(tokens, 45 + 80 + 8);
+}
+
 /// Before its folders a session was one file; the layout before that is told and not read.
 #[test]
 fn what_older_layouts_hold_is_read_or_told() {

@@ -29,7 +29,7 @@ impl Format for Copilot {
     }
 
     fn revision(&self) -> u32 {
-        9
+        10
     }
 
     fn knows(&self, kind: &str) -> bool {

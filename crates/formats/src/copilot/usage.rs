@@ -79,7 +79,7 @@ impl Run {
                     facts.usage = all.next();
                     facts.more_usage = all.collect();
                     if !facts.more_usage.is_empty() {
-                        facts.copied_with.clone_from(&facts.id);
+                        facts.copied_with = kept_by_copies(record, facts);
                     }
                 }
                 return (counts || scope == Scope::Session).then_some(scope);
@@ -120,6 +120,16 @@ impl Run {
         }
         all
     }
+}
+
+/// By what a run's end is known, if its time does not tell: what each model took stands in entries
+/// that have neither an id nor bytes.
+fn kept_by_copies(record: &[u8], facts: &Facts) -> Option<String> {
+    let id = facts.id.clone().filter(|id| !id.is_empty());
+    id.or_else(|| {
+        let is_known = facts.time_ms.is_some();
+        (!is_known).then(|| stable_hash::of([record]).to_string())
+    })
 }
 
 /// What there is more than was told, which is told from now on.
