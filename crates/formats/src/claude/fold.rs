@@ -10,12 +10,16 @@ use serde_json::{Map, Value};
 use super::again::{Again, LineMarks, Lines};
 use super::kept::Kept;
 use super::queue::Queue;
+use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
 use crate::{Record, SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
 const ANSWERS: usize = 16;
+
+/// What is remembered of advisors of such answers: more than one answer may have had.
+const ADVISORS: usize = 2 * MODELS;
 
 /// Summaries that are remembered until the line comes that they are of.
 const SUMMARIES: usize = 64;
@@ -61,6 +65,9 @@ pub struct State {
     own: Option<String>,
     /// The last answers: what is counted of each.
     answers: Vec<Answer>,
+    /// The same of what advisors took in answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    advisors: Vec<Answer>,
     /// Hashes of the ids of the last answers that count as messages.
     said: VecDeque<u64>,
     /// The lines so far, any of which may come again.
@@ -392,7 +399,12 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
     ];
     let tokens = parts.into_iter().flatten().reduce(i64::saturating_add);
     let output = usage.output.unwrap_or(0);
-    let answers = &mut fold.claude.answers;
+    let own = facts.usage.as_ref();
+    let is_own = own.is_some_and(|own| own.response_id == usage.response_id);
+    let (answers, most) = match is_own {
+        true => (&mut fold.claude.answers, ANSWERS),
+        false => (&mut fold.claude.advisors, ADVISORS),
+    };
     let request = &facts.copied_with;
     let is_it = |answer: &&mut Answer| answer.id == *id && answer.request == *request;
     let before = match answers.iter_mut().find(is_it) {
@@ -402,7 +414,7 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
             std::mem::replace(&mut answer.tokens, tokens.unwrap_or(0))
         }
         None => {
-            if answers.len() == ANSWERS {
+            if answers.len() == most {
                 answers.remove(0);
             }
             answers.push(Answer {
@@ -541,7 +553,8 @@ impl State {
         let is_more = |usage: &Usage| {
             let id = usage.response_id.as_deref().unwrap_or_default();
             let is_it = |answer: &&Answer| answer.id == id && answer.request == request;
-            let told = self.answers.iter().find(is_it).map(|answer| answer.output);
+            let mut known = self.answers.iter().chain(&self.advisors);
+            let told = known.find(is_it).map(|answer| answer.output);
             usage.is_repeated && told.is_some_and(|told| usage.output.unwrap_or(0) > told)
         };
         facts.usage = facts.usage.take().filter(is_more);

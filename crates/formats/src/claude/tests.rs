@@ -1293,6 +1293,37 @@ fn what_an_advisor_took_counts_once_under_its_own_model() {
     assert!(facts(&plain).others().is_empty());
 }
 
+/// However many they are, they push neither themselves nor answers out of what is remembered.
+#[test]
+fn many_advisors_count_once() {
+    let line = |uuid: &str, parent: &str, answer: &str, output: i64, advisors: usize| {
+        let mut line = said(uuid, parent, 2, answer, text("Oak."), output);
+        let took = |model: usize| {
+            json!({"type": "advisor_message", "model": format!("m{model}"), "input_tokens": 10,
+                "output_tokens": 1})
+        };
+        let iterations: Vec<_> = (0..advisors).map(took).collect();
+        line["message"]["usage"]["iterations"] = json!(iterations);
+        line
+    };
+    let mut lines = vec![typed("a0", "", 1, "Which wood?")];
+    for at in 1..=3 {
+        let (uuid, parent) = (format!("a{at}"), format!("a{}", at - 1));
+        lines.push(line(&uuid, &parent, "msg_1", at + 7, 16));
+    }
+    let of_answer = 140;
+    assert_eq!(fold(&lines).tokens, Some(of_answer + 16 * 11));
+
+    // Lines of fifteen others stand between those of an answer.
+    let mut lines = vec![typed("a0", "", 1, "Which wood?")];
+    for at in 1..=17 {
+        let (uuid, parent) = (format!("a{at}"), format!("a{}", at - 1));
+        let answer = format!("msg_{}", at % 16);
+        lines.push(line(&uuid, &parent, &answer, 10, 2));
+    }
+    assert_eq!(fold(&lines).tokens, Some(16 * (of_answer + 2 * 11)));
+}
+
 /// LeaderOnePro, 0/full.jsonl (2.1.267): the environment says that there is no repository.
 #[test]
 fn head_is_no_branch() {

@@ -8,7 +8,7 @@ use crate::model::Usage;
 const ADVISOR: &str = "advisor_message";
 
 /// Models of advisors that are told apart in an answer.
-const MODELS: usize = 16;
+pub(super) const MODELS: usize = 16;
 
 /// What an answer took, as each of its lines says.
 pub(super) fn usage<L, C>(line: &Line<'_, L>, message: &Message<'_, C>) -> Option<Usage> {
