@@ -209,6 +209,14 @@ impl Answer {
         let room = self.hits.len();
         self.hits.append(&mut self.tied);
         let tie = |a: &Hit, b: &Hit| a.score == b.score && a.time_ms == b.time_ms;
+        // Of very many that tie with the last one only those for which there is room are sorted.
+        if let (true, Some(last)) = (self.hits.len() > room, room.checked_sub(1)) {
+            let worst = self.hits[last];
+            let from = self.hits.partition_point(|hit| !tie(hit, &worst));
+            let tied = &mut self.hits[from..];
+            tied.select_nth_unstable_by(last - from, |a, b| (ties.hits)(a, b));
+            self.hits.truncate(room);
+        }
         for tied in self.hits.chunk_by_mut(tie) {
             if tied.len() > 1 {
                 tied.sort_by(|a, b| (ties.hits)(a, b));

@@ -63,9 +63,6 @@ pub(super) fn rounded(score: f32) -> f32 {
     (f64::from(score / STEP) + 0.5) as i64 as f32 * STEP
 }
 
-/// So many hits that tie are kept before it is asked which of them can ever be shown.
-const MANY_TIED: usize = 1 << 14;
-
 /// Where matches go.
 pub(super) trait HitCollector {
     /// A passage matches. `rest`: what it is, and its time; both are looked up only where they
@@ -159,8 +156,6 @@ pub(super) struct Top {
     heap: BinaryHeap<Reverse<RankedHit>>,
     /// Those that tie with the worst of them.
     tied: Vec<Hit>,
-    /// So many of them are looked through.
-    many: usize,
     total: usize,
     sessions: HashSet<u64, FxBuildHasher>,
     last_session: Option<u64>,
@@ -175,7 +170,6 @@ impl Top {
             now_ms,
             heap: BinaryHeap::new(),
             tied: Vec::new(),
-            many: MANY_TIED,
             total: 0,
             sessions: HashSet::default(),
             last_session: None,
@@ -200,27 +194,9 @@ impl Top {
         drop(worst);
         if self.heap.peek().is_some_and(|worst| left.0.ties(&worst.0)) {
             self.tied.push(left.0.0);
-            if self.tied.len() >= self.many {
-                self.thin_out();
-            }
         } else if is_better {
             self.tied.clear();
         }
-    }
-
-    /// Of very many that tie, those of one session that stand behind `limit` others of it are never
-    /// shown.
-    fn thin_out(&mut self) {
-        self.tied.sort_unstable_by(TieBreak::BY_NUMBER.hits);
-        let (limit, mut session, mut count) = (self.limit, None, 0);
-        self.tied.retain(|hit| {
-            if session.replace(hit.key >> ARRIVAL_BITS) != Some(hit.key >> ARRIVAL_BITS) {
-                count = 0;
-            }
-            count += 1;
-            count <= limit
-        });
-        self.many = MANY_TIED.max(2 * self.tied.len());
     }
 
     /// The hits, first one first.

@@ -88,6 +88,44 @@ fn hits_that_tie_come_as_whoever_shows_them_says() {
     }
 }
 
+/// Of very many that tie those that are shown are found without sorting the others, and none of
+/// them is dropped before: who shows them may begin with any.
+#[test]
+fn of_very_many_that_tie_the_first_ones_are_found() {
+    const MANY: u64 = 40_000;
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = super::writer(dir.path(), 30_000_000, 1).unwrap();
+    let docs = (0..MANY).map(|key| doc(key, Class::Prose, 1, &["common"]));
+    writer.add(docs).unwrap();
+    writer.commit("0").unwrap();
+    writer.close().unwrap();
+    let words = Words::open(dir.path()).unwrap();
+    let (expr, scope) = (word("common"), Scope::default());
+    // In no order that keys are in.
+    let place = |key: u64| key.wrapping_mul(7_919) % MANY;
+    for limit in [0, 1, 20] {
+        let found = search(
+            Some(&words),
+            None,
+            Some(&expr),
+            &scope,
+            Order::Newest,
+            limit,
+        );
+        let (mut answer, asked) = (found.unwrap(), std::cell::Cell::new(0));
+        answer.settle(&TieBreak {
+            sessions: &|a, b| a.cmp(&b),
+            hits: &|a, b| {
+                asked.set(asked.get() + 1);
+                place(a.key).cmp(&place(b.key))
+            },
+        });
+        let places: Vec<_> = answer.hits.iter().map(|hit| place(hit.key)).collect();
+        assert_eq!(places, (0..limit as u64).collect::<Vec<_>>());
+        assert!(asked.get() < 8 * MANY, "{limit}: {}", asked.get());
+    }
+}
+
 /// Adds so many segments of 50 passages, each with a commit of its own.
 fn add(writer: &mut WordsWriter, segments: std::ops::Range<u64>) {
     for segment in segments {
