@@ -167,6 +167,37 @@ fn they_are_listed_found_and_read_as_ones_own() {
     assert_eq!(ids(&alone), [""; 0]);
 }
 
+/// Of a session and its copy from another machine, by whatever they are asked for.
+#[test]
+fn ones_own_copy_comes_first() {
+    let home = Sandbox::new();
+    let said = json!({"type": "message", "id": "abcd1234", "parentId": null,
+        "timestamp": "2026-01-02T09:00:01.000Z", "message": {"role": "user", "content": "camshaft"}});
+    let header = json!({"type": "session", "version": 3, "id": "engine42",
+        "timestamp": "2026-01-02T09:00:00.000Z", "cwd": "/w"});
+    for folder in [&format!("{TEAM}/laptop/pi"), ".pi/agent/sessions"] {
+        let path = home.write(
+            &format!("{folder}/--w--/engine42.jsonl"),
+            &format!("{header}\n{said}\n"),
+        );
+        home.touch(&path, 1_767_600_000);
+    }
+    let hosts = |rows: &Value| -> Vec<Value> {
+        let rows = rows.as_array().expect("rows").iter();
+        rows.map(|row| row["session"]["host"].clone()).collect()
+    };
+    let both = [Value::Null, json!("laptop")];
+    for (query, what) in [
+        ("camshaft", "sessions"),
+        ("abcd1234", "named"),
+        ("abcd123", "named"),
+        ("engine42", "named"),
+    ] {
+        let found = home.json(&["search", "--every-copy", "--json", query]);
+        assert_eq!(hosts(&found[what]), both, "{query}: {found}");
+    }
+}
+
 #[test]
 fn hosts_are_asked_for_and_counted() {
     let home = home();

@@ -10,6 +10,7 @@ use super::entries::KINDS_BESIDE;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
+use super::ties::{BEGINNING, NAMES_PARENT};
 use super::usage_row::what::{ANSWER, REPEATED, STEP};
 use super::write::key_range;
 
@@ -209,9 +210,10 @@ impl Catalogue {
     ) -> Result<(Vec<i64>, u64), Error> {
         let sql = format!(
             "SELECT key, count(*) OVER () FROM _entries e CROSS JOIN _sessions s ON s.session = e.key >> 24
+               CROSS JOIN _roots r USING (root)
              WHERE e.id >= ?1 AND e.id < ?1 || char(1114111) AND s.root IN ({})
-             ORDER BY e.id = ?1 DESC, e.time_ms DESC, s.subagent, s.parent IS NOT NULL,
-               coalesce(s.created_ms, 1 << 62), s.path, s.place, key LIMIT ?2",
+             ORDER BY e.id = ?1 DESC, e.time_ms DESC, s.subagent, {NAMES_PARENT}, {BEGINNING},
+               key LIMIT ?2",
             numbers(roots)
         );
         // More than SQLite can count are all of them.
@@ -229,8 +231,8 @@ impl Catalogue {
         self.one(query, [low, high, line], |r| r.get(0))
     }
 
-    /// Sessions of these roots whose id begins so, whatever its case; the newest first, then by
-    /// path.
+    /// Sessions of these roots whose id begins so, whatever its case; the newest first, then
+    /// those of this machine, then by path.
     pub fn sessions_by_id(
         &self,
         roots: &[i64],
@@ -239,7 +241,7 @@ impl Catalogue {
     ) -> Result<Vec<StoredSession>, Error> {
         let query = format!(
             "{SESSION} WHERE s.root IN ({}) AND lower(substr(s.id, 1, length(?1))) = lower(?1)
-             ORDER BY s.modified_ms DESC, s.path, r.agent, s.place LIMIT ?2",
+             ORDER BY s.modified_ms DESC, r.host <> '', s.path, r.agent, s.place LIMIT ?2",
             numbers(roots)
         );
         self.all(&query, params![id, most as i64], stored_session)

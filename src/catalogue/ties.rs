@@ -29,10 +29,30 @@ pub struct SessionBeginning {
     session_key: String,
 }
 
-const SESSION_TIE: &str = "SELECT s.session, s.parent, s.subagent,
-        coalesce(s.parent_session NOT IN ('', s.id, s.path), 0), r.host <> '',
-        coalesce(s.created_ms, 1 << 62), s.path, r.agent, r.host, r.path, s.place
-    FROM _sessions s JOIN _roots r USING (root)";
+/// See [`SessionTie::names_parent`].
+macro_rules! names_parent {
+    () => {
+        "coalesce(s.parent_session NOT IN ('', s.id, s.path), 0)"
+    };
+}
+
+/// See [`SessionBeginning`].
+macro_rules! beginning {
+    () => {
+        "r.host <> '', coalesce(s.created_ms, 1 << 62), s.path, r.agent, r.host, r.path, s.place"
+    };
+}
+
+pub(super) const NAMES_PARENT: &str = names_parent!();
+pub(super) const BEGINNING: &str = beginning!();
+
+const SESSION_TIE: &str = concat!(
+    "SELECT s.session, s.parent, s.subagent, ",
+    names_parent!(),
+    ", ",
+    beginning!(),
+    " FROM _sessions s JOIN _roots r USING (root)"
+);
 
 fn session_tie(r: &Row<'_>) -> rusqlite::Result<(i64, SessionTie)> {
     let tie = SessionTie {
