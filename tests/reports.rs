@@ -273,6 +273,13 @@ fn a_snapshot_is_one_private_file_that_nothing_overwrites() {
     error: cannot write $HOME/share/sessions.sqlite: the file already exists; name a new one
     --- exit Some(2)
     ");
+    let nowhere = folder.join("none").join("a.sqlite");
+    let nowhere = nowhere.to_str().expect("text");
+    insta::assert_snapshot!(home.run(&["sql", "--snapshot", nowhere]), @r"
+    --- stderr
+    error: cannot access $HOME/share/none: No such file or directory (os error 2)
+    --- exit Some(2)
+    ");
     assert_eq!(fs::read(&file).expect("the file"), was);
     assert_eq!(
         fs::read_dir(&folder).expect("it").count(),

@@ -31,6 +31,11 @@ impl Catalogue {
         if to.symlink_metadata().is_ok() {
             return Err(exists());
         }
+        // Else it would be said of a file that is there only while this is done.
+        std::fs::metadata(folder).map_err(|source| Error::Io {
+            path: folder.to_path_buf(),
+            source,
+        })?;
         // SQLite fills a file that exists if it is empty; this one is private from the beginning.
         let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         let name = file.path().to_string_lossy().into_owned();
