@@ -117,14 +117,19 @@ impl Said {
         }
     }
 
-    /// Whether a text ends with it.
-    fn ends(&self, text: &str) -> bool {
+    /// Whether a text is Codex's preface and it.
+    fn is_behind_preface(&self, text: &str) -> bool {
         let text = text.trim();
-        let end = text.len().checked_sub(self.bytes);
-        let end = end.and_then(|at| text.get(at..));
-        self.bytes > 0 && end.is_some_and(|end| known_by(end) == self.hash)
+        let at = text.len().checked_sub(self.bytes);
+        let parts = at.and_then(|at| text.split_at_checked(at));
+        parts.is_some_and(|(preface, end)| {
+            preface.trim_end().ends_with(PREFACE_END) && known_by(end) == self.hash
+        })
     }
 }
+
+/// How what Codex puts before the summary of a compaction ends (0.87 to 0.142).
+const PREFACE_END: &str = "to assist with your own analysis:";
 
 /// What a tool gives that shows an image, where the image itself follows as a message.
 const SHOWN: &str = "\"attached local image path\"";
@@ -182,7 +187,7 @@ impl State {
         if let Some(own_from) = self.own_from {
             let ordinal = json::utf8(record).and_then(|line| json::member(line, "ordinal"));
             let ordinal = ordinal.and_then(|ordinal| ordinal.parse::<u64>().ok());
-            self.own_from = Some(own_from).filter(|from| ordinal.is_some_and(|at| at < *from));
+            self.own_from = Some(own_from).filter(|from| ordinal.is_none_or(|at| at < *from));
         }
         let times = facts.time_ms.zip(self.began_ms);
         self.own_from.is_some() || times.is_some_and(|(time, began)| time < began)
@@ -318,7 +323,7 @@ fn is_summary(answer: &Said, record: &[u8]) -> bool {
     json::tiers(record, |text| {
         let record = Record::read(text)?;
         let message = record.and_then(|record| record.payload.message.text());
-        Some(message.is_some_and(|message| answer.ends(&message)))
+        Some(message.is_some_and(|message| answer.is_behind_preface(&message)))
     })
     .unwrap_or_default()
 }

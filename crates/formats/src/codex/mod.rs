@@ -41,7 +41,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        14
+        15
     }
 
     fn knows(&self, kind: &str) -> bool {

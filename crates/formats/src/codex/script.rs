@@ -17,11 +17,13 @@ pub(super) fn has_failed(output: &str) -> bool {
     is_of(output) && output.starts_with("Script failed\n")
 }
 
-/// The first command that a script runs, else its first line that is no comment.
+/// The first command that stands in a script, but for comments, else its first line that is none.
 pub(super) fn subject(code: &str) -> Option<String> {
     let commands = code.match_indices("cmd");
     let mut commands = commands.filter_map(|(at, key)| {
-        let is_whole = !code[..at].ends_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
+        let line = code[..at].rsplit('\n').next()?.trim_start();
+        let is_whole = !line.starts_with("//")
+            && !line.ends_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
         let value = code[at + key.len()..].trim_start_matches(['"', '\'']);
         let value = value.trim_start().strip_prefix(':')?.trim_start();
         literal(value).filter(|command| is_whole && !command.is_empty())

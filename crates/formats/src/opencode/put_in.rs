@@ -8,7 +8,7 @@ const SENT: [&str; 3] = [
     "<!-- SLIM_INTERNAL_INITIATOR -->",
 ];
 /// How one begins, behind a word that starts a mode of the plugin's or without one.
-const DIRECTIVE: &str = "[SYSTEM DIRECTIVE: ";
+const DIRECTIVE: &str = "[SYSTEM DIRECTIVE: OH-MY-OPENCODE";
 const STARTS: [&str; 2] = ["ultrawork ", "ulw "];
 /// What such a word puts before what was typed, or, since a later version, behind it.
 const MODES: [&str; 3] = ["<ultrawork-mode>", "[search-mode]\n", "[analyze-mode]\n"];
@@ -18,6 +18,8 @@ const RULE: &str = "\n\n---\n\n";
 /// What stands in place of a command that was typed, and around what it means.
 const COMMAND: (&str, &str) = ("<auto-slash-command>", "</auto-slash-command>");
 const ARGUMENTS: &str = "\n\n**User Arguments**: ";
+/// What follows the arguments, one or more of these; else a rule does.
+const FIELDS: [&str; 3] = ["\n\n**Model**: ", "\n\n**Agent**: ", "\n\n**Scope**: "];
 
 /// A text in a person's place.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -120,13 +122,15 @@ fn mode_behind(text: &str) -> Option<(&str, &str)> {
 fn command(text: &str) -> Option<(&str, Option<String>)> {
     let all = text.trim();
     let said = all.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)?;
-    let said = said.split("\n---\n").next().unwrap_or_default().trim();
     let name = said.lines().next().and_then(|line| {
         let name = line.strip_prefix("# /")?;
         name.strip_suffix(" Command")
     });
-    let given = said.split_once(ARGUMENTS);
-    let given = given.and_then(|(_, given)| given.split("\n\n**").next());
+    let given = said.split_once(ARGUMENTS).map(|(_, given)| {
+        let fields = FIELDS.iter().filter_map(|field| given.rfind(field));
+        let end = fields.min().or_else(|| given.find("\n\n---\n"));
+        &given[..end.unwrap_or(given.len())]
+    });
     let typed = name.map(|name| format!("/{name} {}", given.unwrap_or_default()));
     Some((all, typed.map(|typed| typed.trim_end().to_owned())))
 }
