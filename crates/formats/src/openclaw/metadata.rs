@@ -26,6 +26,10 @@ const EXTERNAL: (&str, &str) = (
     "<<<END_EXTERNAL_UNTRUSTED_CONTENT",
 );
 
+const FENCE: &str = "```";
+/// The program's own are of JSON.
+const JSON: &str = "```json";
+
 /// Such blocks that are looked at behind a message.
 const MOST_BEHIND: usize = 16;
 
@@ -38,6 +42,27 @@ pub(super) fn block(text: &str) -> Option<(&str, &str)> {
         () => fenced(text).or_else(|| unfenced(text, line)),
     };
     Some(text.split_at(end?))
+}
+
+/// Whether a text begins with a block; of its last bytes, so many, it is known by
+/// [`behind_fences`] that they close no fence. Of these only the first paragraph is looked at, so
+/// that a text in which many fences are open costs no more than another one.
+pub(super) fn begins(text: &str, behind_fences: usize) -> bool {
+    let fences = text.len().saturating_sub(behind_fences);
+    let paragraph = text.find("\n\n").unwrap_or(text.len());
+    block(&text[..fences.max(paragraph)]).is_some()
+}
+
+/// How many bytes stand behind the last line that is nothing but a fence.
+pub(super) fn behind_fences(text: &str) -> usize {
+    let mut behind = 0;
+    for line in text.split_inclusive('\n').rev() {
+        if line.trim() == FENCE {
+            return behind + line.len() - line.trim_end().len();
+        }
+        behind += line.len();
+    }
+    behind
 }
 
 /// Where what is put behind a message begins.
@@ -91,7 +116,7 @@ fn is_marked(line: &str) -> bool {
 /// line.
 fn marked(text: &str, line: usize) -> Option<usize> {
     let inside = line + text[line..].len().min(1);
-    match text[inside..].starts_with("```json") {
+    match text[inside..].starts_with(JSON) {
         true => fence_end(text, inside),
         false => Some(text.find("\n\n").unwrap_or(text.len())),
     }
@@ -110,7 +135,7 @@ fn fenced(text: &str) -> Option<usize> {
     // `):` and what is blank before the fence.
     const FENCE_BEHIND: usize = 16;
     let begin = &text.as_bytes()[..text.len().min(LONGEST_LABEL + FENCE_BEHIND)];
-    let fence = memchr::memmem::find(begin, b"```")?;
+    let fence = memchr::memmem::find(begin, FENCE.as_bytes())?;
     let label = text[..fence].trim_end().strip_suffix("):")?;
     let (name, inside) = label.rsplit_once(" (")?;
     let is_label = label.len() <= LONGEST_LABEL
@@ -121,13 +146,16 @@ fn fenced(text: &str) -> Option<usize> {
 }
 
 /// Where a fence ends that begins there: in its own line, else with a line that is nothing else,
-/// for what it quotes may hold one.
+/// for what it quotes may hold one. No line of JSON ends with one, so that what does closes it.
 fn fence_end(text: &str, fence: usize) -> Option<usize> {
     let mut at = fence;
+    let is_json = text[fence..].starts_with(JSON);
     for (number, line) in text[fence..].split_inclusive('\n').enumerate() {
+        let said = line.trim_end();
         let end = match number {
-            0 => line[3..].find("```").map(|close| 3 + close + 3),
-            _ => (line.trim() == "```").then_some(line.trim_end().len()),
+            0 => line[3..].find(FENCE).map(|close| 3 + close + 3),
+            _ if is_json => said.ends_with(FENCE).then_some(said.len()),
+            _ => (said.trim_start() == FENCE).then_some(said.len()),
         };
         if let Some(end) = end {
             return Some(at + end);

@@ -195,7 +195,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        10
+        11
     }
 
     fn shape(&self) -> Shape {

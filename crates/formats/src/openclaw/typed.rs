@@ -233,14 +233,15 @@ impl Message {
         let mut rest = text;
         // Each mark of a thread is written once at most, and looking for its end takes long.
         let mut threads = THREADS.len();
-        while let Some(end) = events(rest)
+        let behind_fences = metadata::behind_fences(text);
+        while let Some(end) = events(rest, behind_fences)
             .or_else(|| history(rest))
             .or_else(|| media(rest))
             .or_else(|| remembered(rest))
             .or_else(|| rest.starts_with(NOTE).then_some(NOTE.len()))
             .or_else(|| {
                 threads = threads.checked_sub(1)?;
-                thread(rest)
+                thread(rest, behind_fences)
             })
         {
             self.put_in.push(rest[..end].trim_end().to_owned());
@@ -354,8 +355,9 @@ fn replied<'t>(text: &'t str, marks: (&str, &str)) -> Option<(&'t str, &'t str, 
 
 /// Where the lines end of what happened: a block up to an empty line, in which one says when, or
 /// which says how its channels are. Versions that mark only the first line of what happened
-/// (2026.1.24) may go on behind empty lines: up to what is known to follow.
-fn events(text: &str) -> Option<usize> {
+/// (2026.1.24) may go on behind empty lines: up to what is known to follow. See
+/// [`metadata::begins`].
+fn events(text: &str, behind_fences: usize) -> Option<usize> {
     let block = text.split("\n\n").next().unwrap_or_default();
     event(text)?;
     let is_dated = |said: &str| {
@@ -364,10 +366,10 @@ fn events(text: &str) -> Option<usize> {
     };
     if !block.lines().filter_map(event).any(is_dated) {
         // Such a block stands before a message: one that is all was typed.
-        let is_before = !text[block.len()..].trim().is_empty();
+        let is_before = !text[block.len()..].trim_start().is_empty();
         return (is_before && is_summary(block)).then_some(block.len());
     }
-    let follows = |at: &usize| is_behind_events(&text[*at..]);
+    let follows = |at: &usize| is_behind_events(&text[*at..], behind_fences);
     let marks_one = text.starts_with(EVENTS[0]);
     let end = paragraphs(text).take(LONGEST_EVENTS).find(follows);
     end.filter(|_| marks_one).or(Some(block.len()))
@@ -390,7 +392,7 @@ fn is_summary(block: &str) -> bool {
 
 /// Whether a paragraph is known to stand behind what happened: what a program says or puts in, or a
 /// message of which a channel says who sent it and when.
-fn is_behind_events(text: &str) -> bool {
+fn is_behind_events(text: &str, behind_fences: usize) -> bool {
     let is_sent = |sent: &str| is_channels(sent) && is_dated(sent);
     let histories = HISTORY.iter().map(|(begin, _)| begin);
     let mut marks = histories.chain([&NOTE]).chain(&THREADS);
@@ -399,7 +401,7 @@ fn is_behind_events(text: &str) -> bool {
     is_marked
         || own::is_own(text)
         || is_whole_media(line)
-        || metadata::block(text).is_some()
+        || metadata::begins(text, behind_fences)
         || sender(text).is_some_and(is_sent)
 }
 
@@ -436,16 +438,16 @@ fn history(text: &str) -> Option<usize> {
 
 /// Where a thread ends: before what happened, metadata or the sender of the message behind it,
 /// whichever comes first, else with its first paragraph. What was said in a history has senders,
-/// too, who are called the user or the assistant.
-fn thread(text: &str) -> Option<usize> {
+/// too, who are called the user or the assistant. See [`metadata::begins`].
+fn thread(text: &str, behind_fences: usize) -> Option<usize> {
     let which = THREADS.iter().position(|begin| text.starts_with(begin))?;
     let is_in_history =
         |sent: &str| which == 1 && IN_HISTORY.iter().any(|role| sent.contains(role));
     let is_sent = |sent: &str| is_senders(sent) && !is_in_history(sent);
     let is_behind = |at: &usize| {
         let rest = &text[*at..];
-        events(rest).is_some()
-            || metadata::block(rest).is_some()
+        events(rest, behind_fences).is_some()
+            || metadata::begins(rest, behind_fences)
             || sender(rest).is_some_and(is_sent)
     };
     let end = paragraphs(text).take(LONGEST_THREAD).find(is_behind);
@@ -495,7 +497,7 @@ fn remembered(text: &str) -> Option<usize> {
     let is_known = TAGS.contains(&tag) && (head == 0 || tag == ACTIVE_MEMORY);
     let close = format!("</{tag}>\n");
     let end = is_known.then(|| text.find(&close))?? + close.len();
-    (!text[end..].trim().is_empty()).then_some(end)
+    (!text[end..].trim_start().is_empty()).then_some(end)
 }
 
 /// What stands before several messages that waited, and each of them behind its line.
