@@ -267,7 +267,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         modified_ms: modified(source, window, &header),
         message_count: fold.messages,
         first_message: first_message(fold, window),
-        typed: fold.typed.clone(),
+        typed: fold.typed.clone().filter(|_| asked_of(fold).is_none()),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         version: header.version,
         leaf: (ranked.iter())
@@ -287,9 +287,16 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     }
 }
 
+/// What a subagent is asked by its first message, if anything: it is called so whatever is typed
+/// in its session later.
+fn asked_of(fold: &Fold) -> Option<&String> {
+    let task = fold.openclaw.task.as_ref();
+    task.filter(|task| !task.is_empty())
+}
+
 /// Of a subagent what it is to do, else what was typed first, else the key.
 fn first_message(fold: &Fold, window: &Window) -> Option<String> {
-    let task = fold.openclaw.task.clone().filter(|task| !task.is_empty());
+    let task = asked_of(fold).cloned();
     let first = task.or_else(|| fold.first_message.clone());
     first.or_else(|| window.key.clone())
 }

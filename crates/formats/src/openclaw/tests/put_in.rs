@@ -294,7 +294,8 @@ fn the_first_message_to_a_subagent_says_so() {
         assert_eq!(session.is_subagent, session.hidden.is_some());
         let roles = all.iter().filter_map(|facts| facts.role.clone());
         let roles: Vec<String> = roles.collect();
-        (session.is_subagent, session.first_message, roles.join(" "))
+        let title = session.typed.or(session.first_message);
+        (session.is_subagent, title, roles.join(" "))
     };
     let asked = |task: &str| line(&format!("{SENDER} {context}\n\n{task}"), "");
     let subagent = |title: &str| (true, Some(title.to_owned()), "injected".to_owned());
@@ -305,7 +306,7 @@ fn the_first_message_to_a_subagent_says_so() {
     let later =
         "[Subagent Task]\n\ncount the owls\n\nBegin. Execute the assigned task to completion.";
     assert_eq!(session(&[asked(later)]), subagent("count the owls"));
-    // What is typed in its thread later is a person's.
+    // What is typed in its thread later is a person's, and gives it no other title.
     let typed = line("and the geese", "");
     assert_eq!(
         session(&[asked("[Subagent Task]: count the owls"), typed.clone()]),
