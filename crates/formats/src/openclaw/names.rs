@@ -43,12 +43,16 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn by_id(&self) -> Option<&str> {
-        self.session_id.as_str()
-    }
-
+    /// By the file that it names, into which OpenClaw writes even where the id is another one since
+    /// (issues 70320, 77770 and 78607 of OpenClaw's: a reset gave the session another id alone).
     fn by_file(&self) -> Option<&str> {
         place::named(self.session_file.as_str()?)
+    }
+
+    /// By its id, unless it names another file.
+    fn by_id(&self) -> Option<&str> {
+        let id = self.session_id.as_str()?;
+        self.by_file().is_none_or(|file| file == id).then_some(id)
     }
 }
 
@@ -74,7 +78,7 @@ pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
     json::tiers(names, |text| {
         let entries = json::parse::<Entries<'_>>(text)?;
         let mut named = BTreeMap::new();
-        for find in [Entry::by_id, Entry::by_file] {
+        for find in [Entry::by_file, Entry::by_id] {
             for (key, entry) in &entries {
                 let entry = entry.object();
                 // Of several keys the first.

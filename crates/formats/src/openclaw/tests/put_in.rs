@@ -332,7 +332,9 @@ fn names_are_found_by_the_file_of_a_session() {
         "j":{"sessionId":"s9","sessionFile":"s1.jsonl"},
         "k":{"sessionId":"s1","sessionFile":"/x/sessions/s1-topic-42.jsonl"},
         "l":{"sessionId":"s2","sessionFile":"C:\\x\\2026_s2.jsonl","spawnedBy":"k"},
-        "m":{"sessionId":"s3","sessionFile":7}}"#;
+        "m":{"sessionId":"s3","sessionFile":7},
+        "n":{"sessionId":"s4","sessionFile":"s4.jsonl"},
+        "o":{"sessionId":"s5","sessionFile":"/x/s5-topic-7.jsonl"}}"#;
     let named = OpenClaw.names_in(names).unwrap();
     let key = |session: &str| {
         let named: serde_json::Value = serde_json::from_str(named.get(session)?).unwrap();
@@ -342,7 +344,10 @@ fn names_are_found_by_the_file_of_a_session() {
     assert_eq!(of("s1-topic-42").as_deref(), Some("k"));
     assert_eq!(of("2026_s2").as_deref(), Some("l"));
     assert_eq!(of("s3").as_deref(), Some("m"));
-    // An id goes before a file.
-    assert_eq!(of("s1").as_deref(), Some("k"));
+    assert_eq!(of("s4").as_deref(), Some("n"));
+    // A file goes before an id, and what names another one is not known by its id.
+    assert_eq!(of("s1").as_deref(), Some("j"));
+    assert_eq!(of("s9"), None);
+    assert_eq!((of("s5-topic-7").as_deref(), of("s5")), (Some("o"), None));
     assert_eq!(key("2026_s2").unwrap().1, "s1-topic-42");
 }
