@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
+use serde_json::json;
 use sessionary::index::{ListScope, SearchScope, ShowScope, SpendingScope, TreeScope, caught_up};
 use sessionary::model::{Report, SessionRow};
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 use tempfile::TempDir;
 
+use crate::store::{Store, hits_once};
 use crate::watching::watcher::{Watcher, until};
 
 /// A folder of Codex's in which fixtures lie where Codex puts its rollouts.
@@ -1359,4 +1361,47 @@ fn a_rollout_without_an_envelope_is_listed_and_found() {
     ));
     fs::write(&rollout, text).unwrap();
     assert_eq!(hits(&home.index(), "heron").len(), 1);
+}
+
+/// Codex's first versions wrote a document anew with each item.
+#[test]
+fn a_document_that_grows_is_read_again() {
+    const FILE: &str = "rollout-2025-05-17-0af3af15-7a69-40ba-b7e3-7214a2bc3ed6.json";
+    let says = |text: &str| {
+        let content = json!([{"type": "input_text", "text": text}]);
+        json!({"type": "message", "role": "user", "content": content})
+    };
+    let output = json!({"output": "no ]} owls\n", "metadata": {"exit_code": 2}}).to_string();
+    let items = [
+        says("Which egrets are here?"),
+        json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "shell",
+            "arguments": "{\"command\":[\"ls\"]}"}),
+        json!({"type": "function_call_output", "call_id": "call_1", "output": output}),
+        says("Then look for terns. ]}"),
+    ];
+    let header = json!({
+        "timestamp": "2025-05-17T09:30:00.000Z",
+        "id": "0af3af15-7a69-40ba-b7e3-7214a2bc3ed6",
+        "instructions": ""
+    });
+    let store = Store::of("codex", "no-envelope");
+    fs::create_dir_all(store.path("sessions")).unwrap();
+    let file = store.path("sessions").join(FILE);
+    for count in 0..=items.len() {
+        let items = json!(items[..count]);
+        let compact = format!("{{\"session\":{header},\"items\":{items}}}");
+        let indented = format!("{{\n  \"session\": {header:#},\n  \"items\": {items:#}\n}}");
+        for text in [format!("{compact}\n"), compact, indented] {
+            fs::write(&file, text).unwrap();
+            store.check(&format!("{count} items"));
+        }
+    }
+    let index = store.index();
+    for word in ["egrets", "owls", "terns"] {
+        assert_eq!(hits_once(&index, word), 1, "{word}");
+    }
+    // What stands behind the last item, and is no end, is an entry.
+    let more = format!("{{\"session\":{header},\"items\":[],\"more\":[7]}}");
+    fs::write(&file, more).unwrap();
+    store.check("more");
 }

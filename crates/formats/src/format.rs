@@ -244,7 +244,8 @@ pub trait Format: Send + Sync {
     /// Where the records of the source at `path` are whose shape is [`Shape::Elements`], in order
     /// and without overlap; what lies between them holds nothing. A record need not be JSON by
     /// itself: what stands around the elements of an array is given to [`Format::facts_at`] as it
-    /// stands. `None`: the document is not of a known shape, and is one problem.
+    /// stands. What closes list and document (`]` and `}`) may be left out behind the last one.
+    /// `None`: the document is not of a known shape, and is one problem.
     fn elements(&self, path: &Path, document: &[u8]) -> Option<Vec<Range<usize>>> {
         let _ = path;
         Some(std::iter::once(0..document.len()).collect())

@@ -7,13 +7,18 @@ use crate::catalogue::entries::{EntriesOfSource, StoredEntry};
 use crate::catalogue::read::{ProblemsOfSource, SourceState};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
-use crate::format::Format;
+use crate::format::{Format, Shape};
 use crate::ingest::passages::passages;
 use crate::model::Fold;
 use crate::source::checkpoint::hash;
 use crate::source::content::Location;
 use crate::source::identity::Identity;
 use crate::source::place::RangeReader;
+
+/// Entries of one document or line are separated by it.
+const COMMA: char = ',';
+/// What may stand behind the last element of a document besides: it closes list and document.
+const CLOSING: [char; 3] = [COMMA, ']', '}'];
 
 /// A source on its way through a comparison.
 pub struct SourceComparison<'c> {
@@ -116,7 +121,7 @@ impl SourceComparison<'_> {
         let mut ranges: Vec<(u64, u64)> = entry_ranges.chain(problem_ranges).collect();
         ranges.sort_unstable();
         for (start, length) in ranges {
-            self.tile(start, length);
+            self.tile(start, length, &[COMMA]);
         }
         for entry in &entries {
             self.compared.entries += 1;
@@ -167,9 +172,9 @@ impl SourceComparison<'_> {
         }
     }
 
-    /// Check that this part of the file follows the part before it, with nothing but blanks
-    /// between.
-    fn tile(&mut self, start: u64, length: u64) {
+    /// Check that this part of the file follows the part before it, with nothing but blanks and
+    /// these between.
+    fn tile(&mut self, start: u64, length: u64, separators: &[char]) {
         let Some(at) = self.tiled else {
             return;
         };
@@ -189,10 +194,10 @@ impl SourceComparison<'_> {
             return;
         }
         let gap = file.bytes(at, start - at).ok().flatten();
-        // Entries of one document or line are separated by commas.
         let is_blank = gap.is_none_or(|gap| {
             String::from_utf8_lossy(gap).chars().all(|c| {
-                c == ',' || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
+                separators.contains(&c)
+                    || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty()
             })
         });
         if !is_blank {
@@ -269,7 +274,11 @@ impl SourceComparison<'_> {
         if self.is_whole
             && let Some(length) = self.whole_length(identity)
         {
-            self.tile(length, 0);
+            let separators = match self.format.shape_of(self.path) {
+                Shape::Elements => &CLOSING[..],
+                _ => &[COMMA],
+            };
+            self.tile(length, 0, separators);
         }
         let Some(mut last) = self.last.take() else {
             self.compared.finding = Finding::Behind("is being written".into());
