@@ -33,9 +33,6 @@ pub struct State {
     /// Hashes of what these say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     said_anew: Vec<u64>,
-    /// The lines say once more what the agent remembers, each message under a new id.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    says_again: bool,
     /// A hash of what was typed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     typed: Option<u64>,
@@ -155,7 +152,6 @@ pub(super) fn line(state: &mut State, line: &[u8]) {
     state.set_anew.clear();
     state.said.extend(std::mem::take(&mut state.said_anew));
     if let Some(ids) = cut::ids(line) {
-        state.says_again = false;
         state.set(ids);
     }
     if cut::changes(line, b"\"$rewindTo\"")
@@ -179,7 +175,6 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         facts.role = Some("injected".to_owned());
         facts.is_message = false;
     }
-    relate_again(state, &id, record, facts);
     relate_typed(state, record, facts);
     let last = state.on_branch(state.last.clone());
     // A line that sets all messages places them before it is known which of them are copies.
@@ -189,7 +184,7 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let is_last = facts.parent == last;
     let message = state.place(&id, last);
     let was_told = message.is_told;
-    if !was_told && (state.says_again || is_synthetic(record)) {
+    if !was_told && is_synthetic(record) {
         state.set_anew.insert(id.clone());
     }
     let is_only_here = state.is_only_here(&id, facts);
@@ -218,23 +213,6 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
 fn is_subagents(record: &[u8]) -> bool {
     let kind = super::line::read(record, |line| line.session_kind.owned());
     kind.as_deref() == Some("subagent")
-}
-
-/// Notes whether the program writes all that it remembers once more, each message as a line of its
-/// own, as where it masks or cuts off results of tools (0.61.0, `setHistory`). That begins with
-/// what the session began with, and the branch begins anew; the list of these messages ends it, and
-/// so does an answer of a model's.
-fn relate_again(state: &mut State, id: &str, record: &[u8], facts: &Facts) {
-    if facts.model.is_some() {
-        state.says_again = false;
-        return;
-    }
-    let is_line = !state.set_anew.contains(id) && !state.messages.contains_key(id);
-    let may_begin = facts.kind == "user" && is_line && state.typed.is_some();
-    if may_begin && super::line::read(record, said::begins) == Some(true) {
-        state.says_again = true;
-        state.last = None;
-    }
 }
 
 /// Whether an answer is written by the program itself: so it writes all that it remembers once more

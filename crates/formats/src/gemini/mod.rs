@@ -30,7 +30,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        10
+        11
     }
 
     fn shape(&self) -> Shape {

@@ -144,17 +144,6 @@ pub(super) fn is_own(line: &Line<'_>) -> Option<bool> {
     Some(text == SUMMARY_TAKEN)
 }
 
-/// Whether a message is that with which a session begins, or holds it before what was typed first.
-/// `None` where the second tier is needed.
-pub(super) fn begins(line: &Line<'_>) -> Option<bool> {
-    if line.kind.as_str() != Some("user") {
-        return Some(false);
-    }
-    let content = parts(&line.content)?;
-    let first = content.iter().find_map(|part| part.text.text());
-    Some(first.is_some_and(|text| is_context(&text)))
-}
-
 /// Whether the agent says it in its own name.
 pub(super) fn is_context(said: &str) -> bool {
     CONTEXT.iter().any(|begin| said.starts_with(begin))

@@ -583,8 +583,7 @@ fn later_versions_of_what_was_kept_count_no_more() {
 }
 
 /// Where results of tools are masked, all that is remembered is written once more, each message as
-/// a line (0.61.0, `recordSyntheticMessage`). Of a prompt it cannot be told that nobody typed it,
-/// where what the session began with is not among it.
+/// a line (0.61.0, `recordSyntheticMessage`). Of a prompt it cannot be told that nobody typed it.
 #[test]
 fn answers_and_calls_that_are_written_once_more_count_once() {
     let mut lines = compressed(&[json!({"id": "u3", "type": "user", "content": "heron three"})]);
@@ -609,57 +608,29 @@ fn answers_and_calls_that_are_written_once_more_count_once() {
     assert_eq!(read_lines(&lines).1.messages, 8);
 }
 
-/// It begins with what the session began with, which may be one message with the first prompt, and
-/// ends where all of it is set.
+/// A context in the middle says nothing of what stands behind it.
 #[test]
-fn all_that_is_written_once_more_counts_once() {
-    let context = json!({"text": "<session_context>\nlark"});
-    let said =
-        |id: &str, kind: &str, parts: Value| json!({"id": id, "type": kind, "content": parts});
-    for is_merged in [false, true] {
-        let mut lines = compressed(&[
-            json!({"id": "u3", "type": "user", "content": "heron three"}),
-            json!({"id": "u4", "type": "user", "content": "whale one"}),
-        ]);
-        let began = json!({"$set": {"messages": [said("e0", "user", json!([context]))]}});
-        lines.insert(1, began);
-        for answer in [3, 5] {
-            lines[answer]["model"] = json!("gemini-3-pro");
-        }
-        let whale = json!({"text": "whale one"});
-        let mut again = match is_merged {
-            true => vec![said("k1", "user", json!([context, whale]))],
-            false => vec![
-                said("k0", "user", json!([context])),
-                said("k1", "user", json!([whale])),
-            ],
-        };
-        again.push(said("k2", "gemini", json!([{"text": "answer one"}])));
-        let set = lines[8]["$set"]["messages"].as_array().unwrap();
-        again.extend(set[2..].iter().cloned());
-        lines[8] = json!({"$set": {"messages": again}});
-        lines.splice(8..8, again);
-        let (facts, fold) = read_lines(&lines);
-        let of = |id: &str| {
-            let mut all = facts.iter();
-            all.find(|facts| facts.id.as_deref() == Some(id)).unwrap()
-        };
-        // Four prompts, the last of which somebody typed again, and three answers.
-        assert_eq!(fold.messages, 7, "{is_merged}");
-        for id in ["k1", "k2", "k3", "k6"] {
-            assert_eq!(of(id).repeats, [Class::Prose], "{id}");
-        }
-        assert!(of("u4").is_message && of("u4").repeats.is_empty());
-        let calls = facts.iter().flat_map(|facts| &facts.calls);
-        assert_eq!(calls.count(), 2);
-        // The branch is what was said once more, and what was typed then.
-        let mut branch = vec!["u4".to_owned()];
-        while let Some(before) = &of(branch.last().unwrap()).parent {
-            branch.push(before.clone());
-        }
-        branch.reverse();
-        let all = ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "u3", "u4"];
-        assert_eq!(branch, all[usize::from(is_merged)..]);
+fn what_is_typed_again_behind_a_context_is_typed() {
+    let context = |id: &str| json!({"id": id, "type": "user", "content": [{"text": "<session_context>\nlark"}]});
+    let prompt =
+        |id: &str, text: &str| json!({"id": id, "type": "user", "content": [{"text": text}]});
+    let answer = |id: &str, text: &str| json!({"id": id, "type": "gemini", "model": "gemini-3-pro", "content": text});
+    let (facts, fold) = read_lines(&[
+        header("main"),
+        context("c0"),
+        prompt("u1", "go on heron"),
+        answer("g1", "done one"),
+        context("c1"),
+        prompt("u2", "go on heron"),
+        prompt("u3", "new owl"),
+        answer("g2", "done two"),
+    ]);
+    assert_eq!(fold.messages, 5);
+    let of = |id: &str| facts.iter().find(|f| f.id.as_deref() == Some(id)).unwrap();
+    assert!(of("u2").is_message && of("u2").repeats.is_empty());
+    // It is one branch.
+    for (id, parent) in [("u2", "c1"), ("c1", "g1"), ("u1", "c0")] {
+        assert_eq!(of(id).parent.as_deref(), Some(parent), "{id}");
     }
 }
 
