@@ -498,6 +498,88 @@ fn a_proven_directory_decides_what_is_excluded() {
     assert_eq!(listed(&excluded).0, 0);
 }
 
+/// Neither is it stored for a moment, nor is `.project_root` that comes or goes overlooked.
+#[test]
+fn a_session_that_is_excluded_by_its_proof_is_remembered() {
+    let store = of_hash("document");
+    let chats = store.path(&format!("tmp/{HASH}/chats"));
+    fs::remove_dir_all(&chats).unwrap();
+    fs::create_dir_all(&chats).unwrap();
+    let log = chats.join("session-2026-01-05T09-01-7d1c0a53.jsonl");
+    let header = fs::read_to_string(Store::of("gemini", "id-twice").path(LOG)).unwrap();
+    let header = header.lines().next().unwrap();
+    let says = |id: &str, text: &str| json!({"id": id, "type": "user", "content": text});
+    let proof = says("m2", "Look at /home/ada/code/aviary/nests");
+    let set = json!({"$set": {"messages": [says("m1", "Feed the heron"), proof]}});
+    let rules = |folder: &str| Config {
+        rules: Rules::set(Exclude::new(&[folder]).unwrap(), FollowLinks::WithinRoots),
+        ..store.config()
+    };
+    let excluded = rules("/home/ada/code");
+    let synced = || {
+        let report = Indexer::open(&excluded).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(&excluded, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        (rows(&index).len(), report.bytes_read)
+    };
+    // Nothing of it is stored, also where a line sets the message that proves it.
+    for lines in [format!("{header}\n{proof}\n"), format!("{header}\n{set}\n")] {
+        fs::write(&log, lines).unwrap();
+        for _ in 0..3 {
+            assert_eq!(synced(), (0, 0));
+        }
+    }
+    // Nothing of it is excluded where `.project_root` says another directory, and it is again when
+    // that is gone.
+    let file = store.path(&format!("tmp/{HASH}/.project_root"));
+    fs::write(&file, "/open").unwrap();
+    assert_eq!(synced().0, 1);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(synced().0, 0);
+    assert_eq!(synced(), (0, 0));
+    // Where only that file said that it is excluded, its absence is noticed.
+    fs::write(
+        &log,
+        format!("{header}\n{}\n", says("m1", "Feed the heron")),
+    )
+    .unwrap();
+    fs::write(&file, "/home/ada/code").unwrap();
+    assert_eq!(synced(), (0, 0));
+    fs::remove_file(&file).unwrap();
+    assert_eq!(synced().0, 1);
+}
+
+/// It is read once, and stays left out.
+#[test]
+fn a_proof_far_behind_the_beginning_is_looked_for_once() {
+    let store = of_hash("document");
+    let log = "chats/session-2026-01-05T09-01-7d1c0a53.jsonl";
+    let log = store.path(&format!("tmp/{HASH}/{log}"));
+    let header = fs::read_to_string(Store::of("gemini", "id-twice").path(LOG)).unwrap();
+    let header = header.lines().next().unwrap();
+    let image = json!({"mimeType": "image/png", "data": "A".repeat(17 << 20)});
+    let image = json!({"id": "m1", "type": "user", "content": [{"inlineData": image}]});
+    let proof = json!({"id": "m2", "type": "user", "content": "Look at /home/ada/code/aviary/a"});
+    fs::write(&log, format!("{header}\n{image}\n{proof}\n")).unwrap();
+    let excluded = Config {
+        rules: Rules::set(
+            Exclude::new(&["/home/ada/code"]).unwrap(),
+            FollowLinks::WithinRoots,
+        ),
+        ..store.config()
+    };
+    let synced = || {
+        let report = Indexer::open(&excluded).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(&excluded, Freshness::AsCommitted).unwrap();
+        (rows(&index).len(), report.bytes_read)
+    };
+    let (listed, read) = synced();
+    assert_eq!(listed, 0);
+    assert!(read > 17 << 20);
+    // One that changed a moment ago may change unnoticed, and is read again.
+    until("it is remembered", || synced() == (0, 0));
+}
+
 /// Whichever is there first, and whichever changes.
 #[test]
 fn project_root_decides_what_is_excluded() {

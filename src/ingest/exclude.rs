@@ -1,7 +1,7 @@
 //! Which files are excluded? They are not stored, and what was stored of them is removed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::beside::cwd_in;
@@ -13,12 +13,13 @@ use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
 use crate::format::{Format, Shape, format_named};
-use crate::model::SourcePart;
+use crate::model::{Fold, SourcePart};
 use crate::source::checkpoint::hash;
 use crate::source::content::Location;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
 use crate::source::exclude::{Exclude, ExcludedFiles};
 use crate::source::fingerprints::DirectoryFingerprint;
+use crate::source::identity::Identity;
 use crate::source::root::RootSpec;
 
 /// In a file of lines, the header is searched only in the first so many bytes.
@@ -32,7 +33,7 @@ pub struct ExclusionResult {
     /// Files, sources or not.
     pub files: u64,
     /// Sessions left out by their working directory, and those with parts that are left out only
-    /// as such: hash of the key, and the main source, or the part, as it is.
+    /// as such: hash of the key, and the main sources, or the part, as they are.
     pub by_key: BTreeMap<i64, DirectoryFingerprint>,
 }
 
@@ -75,21 +76,19 @@ pub fn leave_out(
         Some(root) => (catalogue.session_keys(root)?, catalogue.excluded(root)?),
         None => (HashSet::new(), BTreeMap::new()),
     };
-    let mut out: HashSet<String> = HashSet::new();
+    let mut new: BTreeMap<&str, Vec<&FoundSource>> = BTreeMap::new();
     for found in &discovery.found {
-        if found.part != SourcePart::Main || known.contains(&found.session_key) {
-            continue;
+        if found.part == SourcePart::Main && !known.contains(&found.session_key) {
+            new.entry(&found.session_key).or_default().push(found);
         }
-        let (key, fingerprint) = (
-            hash_of(&found.session_key),
-            DirectoryFingerprint::of_directory(&found.identity),
-        );
-        // What a file beside it says may be something else meanwhile.
-        let is_told_beside = format.cwd_beside(&spec.at(&found.relative)).is_some();
-        let is_remembered = !is_told_beside && remembered.get(&key) == Some(&fingerprint);
-        if is_remembered || is_out_by_cwd(spec, format, &files, found) {
+    }
+    let mut out: HashSet<String> = HashSet::new();
+    for (session_key, sources) in new {
+        let key = hash_of(session_key);
+        let remembered = remembered.get(&key);
+        if let Some(fingerprint) = out_by_cwd((spec, format), &files, &sources, remembered) {
             left.by_key.insert(key, fingerprint);
-            out.insert(found.session_key.clone());
+            out.insert(session_key.to_owned());
         }
     }
     discovery
@@ -97,6 +96,32 @@ pub fn leave_out(
         .retain(|found| !out.contains(&found.session_key));
     left.files = (before - discovery.found.len() - discovery.foreign_files.len()) as u64;
     Ok(left)
+}
+
+/// The fingerprint of a session with these main sources if it is excluded by its working directory,
+/// or was when it had the remembered one.
+fn out_by_cwd(
+    (spec, format): (&RootSpec, &dyn Format),
+    files: &ExcludedFiles<'_>,
+    sources: &[&FoundSource],
+    remembered: Option<&DirectoryFingerprint>,
+) -> Option<DirectoryFingerprint> {
+    let mut fingerprint = DirectoryFingerprint(0);
+    let mut all: Vec<(Location, CwdBeside)> = Vec::new();
+    for found in sources {
+        let path = Location::from(spec.at(&found.relative));
+        let told = CwdBeside::of(&path, format);
+        add_source(&mut fingerprint, &found.identity, &told);
+        all.push((path, told));
+    }
+    // What a file beside it says may be something else meanwhile.
+    let is_told = all.iter().any(|(_, told)| told.is_decisive());
+    let is_remembered = !is_told && remembered == Some(&fingerprint);
+    let is_out = |cwd: String| files.holds_folder(Path::new(&cwd));
+    let mut all = all.into_iter();
+    let is_out =
+        is_remembered || all.any(|(path, told)| told.or_own(&path, format).is_some_and(is_out));
+    is_out.then_some(fingerprint)
 }
 
 /// Take out what matches, and where nothing else is the main source of a session the other parts of
@@ -178,28 +203,63 @@ pub fn is_enough(
     Ok(true)
 }
 
-fn is_out_by_cwd(
-    spec: &RootSpec,
-    format: &dyn Format,
-    excluded: &ExcludedFiles<'_>,
-    found: &FoundSource,
-) -> bool {
-    let path = Location::from(spec.at(&found.relative));
-    cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
+/// What the file beside a source says of its working directory.
+enum CwdBeside {
+    /// There is none: its format has no such files.
+    Never,
+    /// It says nothing, or is not there.
+    Nothing,
+    Said(String),
+    /// It cannot be read now, and neither is the source.
+    Unreadable,
 }
 
-/// The working directory that a file beside it holds, or that its own beginning names. Of a session
-/// for which that file is not there, any of its records may.
-fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
-    let beside = format.cwd_beside(path);
-    if let Some(beside) = &beside
-        && let Some(cwd) = cwd_in(beside).ok()?
-    {
-        return Some(cwd);
+impl CwdBeside {
+    fn of(path: &Path, format: &dyn Format) -> CwdBeside {
+        match format.cwd_beside(path).map(|beside| cwd_in(&beside)) {
+            None => CwdBeside::Never,
+            Some(Ok(None)) => CwdBeside::Nothing,
+            Some(Ok(Some(cwd))) => CwdBeside::Said(cwd),
+            Some(Err(_)) => CwdBeside::Unreadable,
+        }
     }
+
+    /// Whether the source itself is not asked.
+    fn is_decisive(&self) -> bool {
+        matches!(self, CwdBeside::Said(_) | CwdBeside::Unreadable)
+    }
+
+    /// What it says, or what the source's own beginning names, or proves.
+    fn or_own(self, path: &Location, format: &dyn Format) -> Option<String> {
+        match self {
+            CwdBeside::Never => cwd_of_header(path, format),
+            CwdBeside::Nothing => proven_cwd(path, format),
+            CwdBeside::Said(cwd) => Some(cwd),
+            CwdBeside::Unreadable => None,
+        }
+    }
+}
+
+/// Adds one of a session's main sources to what has to be the same for it to stay left out. Where a
+/// file beside it says so, that has to be there still.
+fn add_source(sum: &mut DirectoryFingerprint, identity: &Identity, told: &CwdBeside) {
+    let one = DirectoryFingerprint::of_directory(identity).0;
+    sum.0 = sum.0.wrapping_add(one);
+    if told.is_decisive() {
+        sum.0 = sum.0.wrapping_add(1);
+    }
+}
+
+/// The working directory that a file beside it holds, or that its own beginning names, or proves.
+fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
+    CwdBeside::of(path, format).or_own(path, format)
+}
+
+/// The working directory that its header names.
+fn cwd_of_header(path: &Location, format: &dyn Format) -> Option<String> {
     let shape = format.shape_of(path);
     let most = match shape {
-        Shape::Lines if beside.is_none() => MOST_HEADER,
+        Shape::Lines => MOST_HEADER,
         _ => MOST_DOCUMENT,
     };
     let mut bytes = Vec::new();
@@ -217,14 +277,33 @@ fn cwd_of(path: &Location, format: &dyn Format) -> Option<String> {
         }
         _ => vec![bytes.as_slice()],
     };
-    let mut headers = records
-        .into_iter()
-        .filter(|record| serde_json::from_slice::<serde::de::IgnoredAny>(record).is_ok())
-        .filter_map(|record| format.facts_at(path, record).header);
-    match beside {
-        Some(_) => headers.find_map(|header| header.cwd),
-        None => headers.next()?.cwd,
+    let mut records = records.into_iter().filter(|record| is_whole(record));
+    records
+        .find_map(|record| format.facts_at(path, record).header)?
+        .cwd
+}
+
+/// The working directory that any of its records proves: no more of them are read than the format
+/// looks at.
+fn proven_cwd(path: &Location, format: &dyn Format) -> Option<String> {
+    let mut file = BufReader::new(path.open(format).ok()?.take(MOST_DOCUMENT));
+    let mut fold = Fold::default();
+    let mut prove = |record: &[u8]| match is_whole(record) {
+        true => format.prove_cwd(path, &mut fold, record).break_value(),
+        false => None,
+    };
+    if format.shape_of(path) == Shape::Lines {
+        let mut lines = file.split(b'\n').map_while(Result::ok);
+        return lines.find_map(|line| prove(&line))?;
     }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let mut elements = format.elements(path, &bytes)?.into_iter();
+    elements.find_map(|at| prove(bytes.get(at)?))?
+}
+
+fn is_whole(record: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(record).is_ok()
 }
 
 fn hash_of(session_key: &str) -> i64 {
@@ -369,10 +448,15 @@ fn remove(
                 .map(|session| (session, stored.format.clone())),
         );
         *files.entry(stored.root).or_default() += 1;
-        if *by_cwd && stored.is_main {
-            let fingerprint = DirectoryFingerprint::of_directory(&stored.identity);
+        if let Some(format) = format_named(formats, &stored.format)
+            && *by_cwd
+            && stored.is_main
+        {
             let root = places.entry(stored.root).or_default();
-            root.insert(hash_of(&stored.session_key), fingerprint);
+            let key = hash_of(&stored.session_key);
+            let fingerprint = root.entry(key).or_insert(DirectoryFingerprint(0));
+            let told = CwdBeside::of(&stored.path, format);
+            add_source(fingerprint, &stored.identity, &told);
         }
     }
     let mut kept = archived_places(&out);

@@ -5,7 +5,7 @@
 //! in its own [dialect](crate::pi::Dialect).
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use crate::database::Database;
@@ -306,6 +306,19 @@ pub trait Format: Send + Sync {
     fn entries_within(&self, fold: &Fold, record: &[u8]) -> Vec<Range<usize>> {
         let _ = (fold, record);
         Vec::new()
+    }
+    /// The working directory that a record of the source at `path` proves, for agents that write it
+    /// nowhere; asked of each record in file order. It breaks with `None` where it looks at no more
+    /// of them. What it looked at is noted in the fold, so that reading in ten pieces still gives
+    /// what reading in one gives.
+    fn prove_cwd(
+        &self,
+        path: &Path,
+        fold: &mut Fold,
+        record: &[u8],
+    ) -> ControlFlow<Option<String>> {
+        let _ = (path, fold, record);
+        ControlFlow::Break(None)
     }
     /// Adds to the facts of an entry what follows from the entries before it in its source, for
     /// agents whose files are a log of changes: from which entry it goes on, and what of it was

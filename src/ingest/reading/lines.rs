@@ -124,7 +124,12 @@ impl<E: Entries> LineParser<'_, '_, E> {
     /// Add the entry that `bytes` at `start` of the source are. Gives back their hash.
     pub fn add_entry(&mut self, bytes: &[u8], start: u64, line: i64, mut facts: Facts) -> u64 {
         let record = Record::of(bytes);
-        self.plan.format.relate(self.fold, record, &mut facts);
+        let format = self.plan.format;
+        if facts.agent_sees {
+            // What it proves is in the fold.
+            let _ = format.prove_cwd(&self.plan.path, self.fold, bytes);
+        }
+        format.relate(self.fold, record, &mut facts);
         let flags = line | flags_of(&facts);
         let taken_ms = match facts.time_ms {
             Some(own) => {
@@ -136,7 +141,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
         let (length, hash) = (bytes.len() as u64, record.hash);
         let (same, chunk) = (&mut *self.same, &mut *self.chunk);
         let is_stored = same.is_next(start, length, hash, &facts, self.plan, chunk);
-        self.plan.format.fold(self.fold, &facts);
+        format.fold(self.fold, &facts);
         let others = facts.others();
         if !is_stored {
             if flags & flag::BESIDE != 0 {

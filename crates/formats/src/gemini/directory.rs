@@ -3,54 +3,98 @@
 //! small letters (0.3.4 to 0.28.2, `getProjectHash` of `path.resolve`). So a path is not guessed: a
 //! directory above one that the session names has this hash, or it is another one.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{place, text};
+use crate::stable_hash;
 
 /// Directories that are tried for one record.
 const MOST: usize = 64;
+/// Directories that are tried for one file.
+const MOST_OF_FILE: usize = 256;
 /// Bytes of each text that are looked through.
 const BEGINNING: usize = 16 << 10;
+/// Bytes of text that are looked through for one file, with those of each directory once more.
+const MOST_TEXT: usize = 1 << 20;
 /// Bytes of a path that are looked at.
 const LONGEST: usize = 1 << 10;
 
-/// The working directory of the session at `path`, if its project's folder is called by a hash and
-/// a record names the directory, or what is in it.
-pub(super) fn proven(path: &Path, record: &[u8]) -> Option<String> {
-    let mut search = Search::of(path)?;
-    let passages = text::passages(record).into_iter();
-    let pieces = passages.flat_map(|passage| passage.pieces);
-    let mut all = pieces.chain(text::prompts(record));
-    all.find_map(|text| search.in_text(&text))
+/// What was looked at of a file as long as nothing is proven.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Looked {
+    /// Hashes of the directories that were tried.
+    tried: BTreeSet<u64>,
+    /// Bytes of text, and of the directories in it.
+    bytes: usize,
 }
 
-struct Search {
-    hash: [u8; 32],
-    tried: HashSet<String>,
+impl Looked {
+    /// Whether nothing was looked at.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Looked::default()
+    }
+
+    /// Whether nothing more is looked at.
+    pub(super) fn is_enough(&self) -> bool {
+        self.bytes >= MOST_TEXT || self.tried.len() >= MOST_OF_FILE
+    }
+
+    /// Looks at nothing more, so that no hash need be remembered.
+    pub(super) fn end(&mut self) {
+        self.tried.clear();
+        self.bytes = MOST_TEXT;
+    }
+
+    /// The directory of this hash, if a record names it, or what is in it.
+    pub(super) fn look(&mut self, hash: &[u8; 32], record: &[u8]) -> Option<String> {
+        let passages = text::passages(record).into_iter();
+        let pieces = passages.flat_map(|passage| passage.pieces);
+        let mut all = pieces.chain(text::prompts(record));
+        let (looked, tries) = (self, 0);
+        let mut search = Search {
+            hash,
+            looked,
+            tries,
+        };
+        all.find_map(|text| search.in_text(&text))
+    }
 }
 
-impl Search {
-    fn of(path: &Path) -> Option<Search> {
-        let project = place::project_root(path)?;
-        let name = project.parent()?.file_name()?.to_str()?;
-        Some(Search {
-            hash: of_hex(name)?,
-            tried: HashSet::new(),
-        })
+/// The hash by which the folder of the project is called to which the session at `path` belongs.
+pub(super) fn hash_of(path: &Path) -> Option<[u8; 32]> {
+    of_hex(place::project(path)?.file_name()?.to_str()?)
+}
+
+struct Search<'s> {
+    hash: &'s [u8; 32],
+    looked: &'s mut Looked,
+    /// Directories that this record alone names.
+    tries: usize,
+}
+
+impl Search<'_> {
+    fn goes_on(&self) -> bool {
+        self.tries < MOST && !self.looked.is_enough()
     }
 
     fn in_text(&mut self, text: &str) -> Option<String> {
-        let mut lines = beginning(text, BEGINNING).lines();
-        lines.find_map(|line| self.in_line(line))
+        if !self.goes_on() {
+            return None;
+        }
+        let text = beginning(text, BEGINNING);
+        self.looked.bytes += text.len();
+        text.lines().find_map(|line| self.in_line(line))
     }
 
     /// Tries the directories above each absolute path in a line, and the path itself.
     fn in_line(&mut self, line: &str) -> Option<String> {
         let mut at = 0;
-        while self.tried.len() < MOST {
+        while self.goes_on() {
             let (start, is_windows) = next_path(line, at)?;
             let path = path_at(&line[start..]);
             let first = &path[..path.find(is_end).unwrap_or(path.len())];
@@ -74,11 +118,16 @@ impl Search {
     }
 
     fn try_one(&mut self, directory: &str, is_windows: bool) -> Option<String> {
-        if self.tried.len() >= MOST || self.tried.contains(directory) {
+        if !self.goes_on() {
             return None;
         }
-        self.tried.insert(directory.to_owned());
-        let is_it = |path: &String| <[u8; 32]>::from(Sha256::digest(path)) == self.hash;
+        self.looked.bytes += directory.len();
+        let hash = stable_hash::of([directory.as_bytes()]);
+        if !self.looked.tried.insert(hash) {
+            return None;
+        }
+        self.tries += 1;
+        let is_it = |path: &String| <[u8; 32]>::from(Sha256::digest(path)) == *self.hash;
         if !is_windows {
             let path = if directory.is_empty() { "/" } else { directory };
             return Some(path.to_owned()).filter(is_it);

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::directory;
 use super::line::{self, Kind, Line, MessageTokens, ShellResponse};
 use super::place;
 use super::said::{self, Said};
@@ -31,14 +30,7 @@ pub(super) fn facts(path: &Path, record: &[u8]) -> Facts {
     let is_subagent = place::parent_session(path).is_some();
     let read = line::read(record, |line| of_line(line, is_subagent));
     // What stands between two messages that a `$set` alone says.
-    let mut facts = read.unwrap_or_else(|| beside("$set"));
-    if facts.header.is_none() {
-        facts.header = directory::proven(path, record).map(|cwd| Header {
-            cwd: Some(cwd),
-            ..Header::default()
-        });
-    }
-    facts
+    read.unwrap_or_else(|| beside("$set"))
 }
 
 /// Of a record that is none of the conversation.

@@ -5,9 +5,12 @@
 //! earlier line says is forgotten here, and nothing that a later one repeats is taken twice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::directory::{self, Looked};
 use super::{cut, place, said, text};
 use crate::model::{Call, Class, Facts, Fold, Header, SessionFacts};
 use crate::parts::parts;
@@ -47,6 +50,9 @@ pub struct State {
     /// The working directory, where what it says proves that.
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    /// What was looked at for that.
+    #[serde(skip_serializing_if = "Looked::is_nothing")]
+    looked: Looked,
 }
 
 /// What is remembered of one message, whatever its versions.
@@ -159,6 +165,33 @@ pub(super) fn line(state: &mut State, line: &[u8]) {
     {
         state.rewind(&id);
     }
+}
+
+/// Looks in a record for what proves the working directory, while that is not known. Of a line that
+/// sets messages, in those that are new.
+pub(super) fn prove(state: &mut State, path: &Path, record: &[u8]) -> ControlFlow<Option<String>> {
+    if state.cwd.is_some() {
+        return ControlFlow::Break(None);
+    }
+    let hash = directory::hash_of(path).filter(|_| !state.looked.is_enough());
+    let Some(hash) = hash else {
+        return ControlFlow::Break(None);
+    };
+    let mut within = cut::line(state, record);
+    if within.is_empty() {
+        within.push(0..record.len());
+    }
+    let mut records = within.into_iter().map(|at| &record[at]);
+    if let Some(cwd) = records.find_map(|record| state.looked.look(&hash, record)) {
+        state.looked = Looked::default();
+        state.cwd = Some(cwd.clone());
+        return ControlFlow::Break(Some(cwd));
+    }
+    if state.looked.is_enough() {
+        state.looked.end();
+        return ControlFlow::Break(None);
+    }
+    ControlFlow::Continue(())
 }
 
 /// Adds to the facts of a record what follows from those before it.
@@ -373,13 +406,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         return;
     }
     fold.seen += 1;
-    if let Some(header) = &facts.header {
-        // A second one stands where the session was taken up again.
-        if fold.header.is_none() && header.id.is_some() {
-            fold.header = Some(header.clone());
-        }
-        let cwd = &mut fold.gemini.cwd;
-        *cwd = cwd.take().or_else(|| header.cwd.clone());
+    // A second one stands where the session was taken up again.
+    if fold.header.is_none() {
+        fold.header.clone_from(&facts.header);
     }
     if let Some(name) = &facts.name {
         fold.name = Some(name.clone()).filter(|name| !name.is_empty());

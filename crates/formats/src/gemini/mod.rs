@@ -1,7 +1,7 @@
 //! Gemini CLI's session files: a log of changes, one JSON line each, as 0.61.0 writes it; and the
 //! one JSON document per session that versions until early 2026 wrote anew with every message.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
@@ -90,6 +90,15 @@ impl Format for Gemini {
 
     fn entries_within(&self, fold: &Fold, record: &[u8]) -> Vec<Range<usize>> {
         cut::line(&fold.gemini, record)
+    }
+
+    fn prove_cwd(
+        &self,
+        path: &Path,
+        fold: &mut Fold,
+        record: &[u8],
+    ) -> ControlFlow<Option<String>> {
+        fold::prove(&mut fold.gemini, path, record)
     }
 
     fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {

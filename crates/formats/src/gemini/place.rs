@@ -65,12 +65,17 @@ pub(super) fn parent_session(path: &Path) -> Option<String> {
 
 /// Where the working directory of the project stands: beside its folder of chats.
 pub(super) fn project_root(path: &Path) -> Option<PathBuf> {
+    Some(project(path)?.join(PROJECT_ROOT))
+}
+
+/// The folder of the project: the one above its folder of chats.
+pub(super) fn project(path: &Path) -> Option<&Path> {
     let chats = path
         .ancestors()
         .skip(1)
         .take(2)
         .find(|folder| is_chats(Some(folder)))?;
-    Some(chats.parent()?.join(PROJECT_ROOT))
+    chats.parent()
 }
 
 /// The folder of chats whose working directory the file holds.

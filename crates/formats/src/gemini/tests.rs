@@ -700,17 +700,25 @@ fn what_tools_gave_back_is_on_the_branch_that_is_kept() {
     assert_eq!(read_lines(&alone).1.leaf.as_deref(), Some("k4"));
 }
 
+/// What `sha256sum` says of `/home/ada/my aviary (2)`.
+const AVIARY: &str = "2ef28aa54a03f175a66bce2e27581dc9a65a9f3dd9f77ba7903305affdafb595";
+
+/// What a record of the file at `path` proves.
+fn proven(path: &str, fold: &mut Fold, record: &Value) -> Option<String> {
+    let proven = Gemini.prove_cwd(Path::new(path), fold, record.to_string().as_bytes());
+    proven.break_value().flatten()
+}
+
 /// Until early 2026 a project's folder is called by the SHA-256 of its working directory (0.3.4 to
 /// 0.28.2, `getProjectHash`). Of these two it is what `sha256sum` says.
 #[test]
 fn a_session_proves_the_directory_of_which_its_folder_has_the_hash() {
-    let unix = "2ef28aa54a03f175a66bce2e27581dc9a65a9f3dd9f77ba7903305affdafb595";
+    let unix = AVIARY;
     let windows = "1b8ecf0026cdf1ac6adb60ae1025e1c4524a1c60228365add9bf8f28a291c0cd";
     let cwd = |hash: &str, record: &Value| {
         let path =
             format!("/home/ada/.gemini/tmp/{hash}/chats/session-2025-09-05T09-00-7d1c0a52.json");
-        let facts = Gemini.facts_at(Path::new(&path), record.to_string().as_bytes());
-        facts.header.and_then(|header| header.cwd)
+        proven(&path, &mut Fold::default(), record)
     };
     let call = |args: Value, output: &str| {
         let result = json!([{"functionResponse": {"id": "c1", "name": "t", "response": {"output": output}}}]);
@@ -783,7 +791,54 @@ fn a_record_that_names_many_directories_is_no_burden() {
     );
     for text in ["/a/b ", "/a)", "/é/", "C:\\", "\\/", "/", "/a/"] {
         let record = says("user", &text.repeat(200_000)).to_string();
-        let facts = Gemini.facts_at(Path::new(&path), record.as_bytes());
-        assert_eq!(facts.header, None);
+        let proven = Gemini.prove_cwd(Path::new(&path), &mut Fold::default(), record.as_bytes());
+        assert_eq!(proven.break_value().flatten(), None);
     }
+}
+
+/// Nor is a session, however many records it has: what is tried is remembered, and is little.
+#[test]
+fn of_a_session_so_much_is_looked_at() {
+    let path = format!("tmp/{AVIARY}/chats/session-2025-09-05T09-00-7d1c0a52.jsonl");
+    let proof = says("user", "Look at /home/ada/my aviary (2)/a.md");
+    let names = |from: usize| {
+        let all = (from..from + 20).map(|at| format!("/usr/lib/{at} "));
+        says("user", &all.collect::<String>())
+    };
+    for (records, is_proven) in [
+        // The same is tried once.
+        (vec![names(0); 100], true),
+        ((0..10).map(|at| names(20 * at)).collect(), true),
+        ((0..20).map(|at| names(20 * at)).collect(), false),
+        (vec![says("info", &"reeds ".repeat(2_000)); 80], true),
+        (vec![says("info", &"reeds ".repeat(2_000)); 90], false),
+    ] {
+        let mut fold = Fold::default();
+        for record in &records {
+            assert_eq!(proven(&path, &mut fold, record), None);
+        }
+        let found = proven(&path, &mut fold, &proof);
+        assert_eq!(found.is_some(), is_proven, "{}", records[0]);
+        // Nothing that was tried is kept once it is known, or given up.
+        let saved = serde_json::to_string(&fold).unwrap();
+        assert!(saved.len() < 500, "{saved}");
+    }
+    // In a folder with a name nothing is looked at.
+    let mut fold = Fold::default();
+    let named = "tmp/aviary/chats/session-2025-09-05T09-00-7d1c0a52.jsonl";
+    assert_eq!(proven(named, &mut fold, &proof), None);
+    assert_eq!(fold, Fold::default());
+}
+
+/// Of a line that sets messages, each that is new may prove it.
+#[test]
+fn messages_that_are_set_prove_the_directory() {
+    let path = format!("tmp/{AVIARY}/chats/session-2025-09-05T09-00-7d1c0a52.jsonl");
+    let messages = json!([
+        says("user", "Feed the owl"),
+        says("user", "Look at /home/ada/my aviary (2)/a.md")
+    ]);
+    let line = json!({"$set": {"messages": messages}});
+    let found = proven(&path, &mut Fold::default(), &line);
+    assert_eq!(found.as_deref(), Some("/home/ada/my aviary (2)"));
 }
