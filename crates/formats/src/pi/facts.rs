@@ -368,28 +368,45 @@ fn call(
 fn nested_calls(message: &Message<'_>, facts: &mut Facts) {
     let nested = message.nested_calls.object();
     let calls = nested.and_then(|nested| nested.calls.items());
-    for nested in calls.into_iter().flatten() {
-        let Some(Loose::Object(nested)) = nested.parse::<Loose<NestedCall<'_>>>() else {
-            continue;
-        };
-        let call = call(&nested.id, &nested.name, &nested.arguments, facts);
-        let is_error = nested.status.as_str().map(|status| status != "ok");
-        let result = Call {
-            call_id: call.call_id.clone(),
-            tool: call.tool.clone(),
-            is_result: true,
-            is_error,
-            duration_ms: nested.duration_ms.0.map(|ms| ms as i64),
-            ..Call::default()
-        };
-        facts.calls.extend([call, result]);
+    // One that needs the second tier needs it alone: the line around it was read.
+    let of_calls = calls.into_iter().flatten().filter_map(|nested| {
+        json::tiers(nested.0?.as_bytes(), |text| {
+            let mut of_call = Facts::default();
+            if let Loose::Object(nested) = json::parse::<Loose<NestedCall<'_>>>(text)? {
+                nested_call(&nested, &mut of_call);
+            }
+            Some(of_call)
+        })
+    });
+    for of_call in of_calls {
+        facts.calls.extend(of_call.calls);
+        facts.files.extend(of_call.files);
     }
+}
+
+fn nested_call(nested: &NestedCall<'_>, facts: &mut Facts) {
+    let call = call(&nested.id, &nested.name, &nested.arguments, facts);
+    let is_error = nested.status.as_str().map(|status| status != "ok");
+    let result = Call {
+        call_id: call.call_id.clone(),
+        tool: call.tool.clone(),
+        is_result: true,
+        is_error,
+        duration_ms: nested.duration_ms.0.map(|ms| ms as i64),
+        ..Call::default()
+    };
+    facts.calls.extend([call, result]);
 }
 
 /// What models took for a tool, as its result says since 0.81.0 (`usage-totals.js` counts it).
 /// Where subagents' sessions are files of their own (`sessionFile`, pi-subagents), they say it.
 fn usage_of_tool(message: &Message<'_>) -> Option<Usage> {
-    let has_sessions = (message.details.0).is_some_and(|of| of.contains("\"sessionFile\""));
+    let results = message.details.0.and_then(|of| json::member(of, "results"));
+    let results = Raw(results).items().unwrap_or_default();
+    let has_sessions = results.iter().any(|result| {
+        let file = result.0.and_then(|of| json::member(of, "sessionFile"));
+        Raw(file).text().is_some_and(|file| !file.is_empty())
+    });
     let none = Text::default();
     usage(&message.usage, &none, &none, &none).filter(|_| !has_sessions)
 }

@@ -368,8 +368,28 @@ fn what_a_tool_took_counts_unless_its_subagents_say_it() {
     assert_eq!(tokens(serde_json::json!({})), all);
     let alone = serde_json::json!({"details": {"results": [{"agent": "scout"}]}});
     assert_eq!(tokens(alone), all);
+    for of_none in [
+        serde_json::json!({"results": [{"agent": "scout", "sessionFile": null}]}),
+        serde_json::json!({"input": {"sessionFile": "/etc/x"}}),
+        serde_json::json!({"results": [{"input": {"sessionFile": "/etc/x"}}]}),
+    ] {
+        assert_eq!(tokens(serde_json::json!({"details": of_none})), all);
+    }
     let of_session = serde_json::json!({"details": {"results": [{"sessionFile": "/s/a.jsonl"}]}});
     assert_eq!(tokens(of_session), None);
+}
+
+#[test]
+fn a_call_within_a_call_with_half_a_sign_is_a_call() {
+    let line = result_of_codemode(&serde_json::json!({"nestedCalls": {"calls": [
+        {"id": "c1/1", "name": "bash", "status": "ok", "arguments": {"command": "echo HALF zebu"}},
+        {"id": "c1/2", "name": "read", "status": "ok", "arguments": {"path": "a.rs"}},
+    ]}}));
+    let facts = Dialect::PI.facts(line.replace("HALF", "\\ud83d").as_bytes());
+    let subjects = facts.calls.iter().map(|call| call.subject.as_deref());
+    let wanted = [None, Some("echo \u{fffd} zebu"), None, Some("a.rs"), None];
+    assert_eq!(subjects.collect::<Vec<_>>(), wanted);
+    assert_eq!(facts.files.len(), 1);
 }
 
 #[test]
