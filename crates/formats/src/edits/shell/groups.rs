@@ -7,8 +7,12 @@ const MOST: usize = 100;
 
 /// Tells the programs of such groups the files that their output goes to.
 pub(super) fn share_files(commands: &mut [SimpleCommand]) {
-    // What a function prints goes where it is called.
-    if commands.iter().any(|command| command.names_function) {
+    // What a function prints goes where it is called. Another group may begin where none is
+    // known to.
+    if commands
+        .iter()
+        .any(|command| command.names_function || may_hide_group(command))
+    {
         return;
     }
     let mut begun = Vec::new();
@@ -40,6 +44,17 @@ pub(super) fn share_files(commands: &mut [SimpleCommand]) {
             command.is_redirected = true;
         }
     }
+}
+
+/// Whether a group may begin behind what a program seems to be: a pattern of `case`, `coproc`, the
+/// name of a function.
+fn may_hide_group(command: &SimpleCommand) -> bool {
+    let program = command.program();
+    let may_begin = !command.is_plain
+        || program
+            .first()
+            .is_some_and(|of| matches!(&**of, "coproc" | "function"));
+    may_begin && program.iter().any(|word| word == "{")
 }
 
 /// Whether what programs print goes where that of all of them goes, unless it is said of them
@@ -97,6 +112,18 @@ mod tests {
             ("{ for x in y; do echo a; done | sort; } > f", &[]),
             ("{ exec > g; echo a; } > f", &[]),
             ("f() { echo a; } > f; f", &[]),
+            // Another group may begin where none is known to.
+            ("{ echo a; case $x in a) { echo b; } > g;; esac; } > f", &[]),
+            ("{ echo a; case x in a) { echo b; } > g;; esac; } > f", &[]),
+            ("{ echo a; case x in (a) { echo b; } > g;; esac; } > f", &[]),
+            ("{ echo a; coproc { echo b; } > g; } > f", &[]),
+            ("{ echo a; coproc x { echo b; } > g; } > f", &[]),
+            ("{ echo a; function x { echo b; } > g; } > f", &[]),
+            ("{ echo a; for ((;;)) { echo b; } > g; } > f", &[]),
+            (
+                "{ echo '{'; echo a; echo '}'; } > f",
+                &["f={\n", "f=a\n", "f=}\n"],
+            ),
         ] {
             assert_eq!(filled(command), expected, "{command}");
         }
