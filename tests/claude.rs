@@ -1021,6 +1021,50 @@ fn what_is_written_again_below_a_summary_makes_no_branches() {
     assert!(tree.entries.iter().all(|row| row.on_active_branch));
 }
 
+/// Mail comes while the tools of an answer work.
+#[test]
+fn what_is_attached_between_results_makes_no_branch() {
+    let call = |number: u32, above| {
+        let block = json!({"type": "tool_use", "id": format!("t{number}"), "name": "Bash",
+            "input": {"command": "ls"}});
+        let message = json!({"id": "msg_1", "role": "assistant", "content": [block]});
+        said(
+            "assistant",
+            number,
+            Some(above),
+            "",
+            json!({"message": message}),
+        )
+    };
+    let result = |number: u32, above: u32| {
+        let block = json!({"type": "tool_result", "tool_use_id": format!("t{above}"),
+            "content": "x"});
+        let message = json!({"role": "user", "content": [block]});
+        said("user", number, Some(above), "", json!({"message": message}))
+    };
+    let mail = json!({"message": null, "attachment": {"type": "teammate_mailbox",
+        "messages": [{"from": "matey", "text": "the quetzal"}]}});
+    let place = tempfile::tempdir().unwrap();
+    let lines = bytes(&[
+        said("user", 1, None, "Row.", Value::Null),
+        call(2, 1),
+        call(3, 2),
+        result(4, 2),
+        said("attachment", 5, Some(4), "", mail),
+        result(6, 3),
+        said("assistant", 7, Some(6), "Rowed.", Value::Null),
+    ]);
+    let index = grown(place.path(), &lines);
+    assert!(
+        tree(&index, 9)
+            .entries
+            .iter()
+            .all(|row| row.on_active_branch)
+    );
+    assert_eq!(shown(&index), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(found(&index, "quetzal role:injected").len(), 1);
+}
+
 /// All lines of a hook have one `uuid`.
 #[test]
 fn what_hooks_said_when_a_session_began_cuts_no_thread() {

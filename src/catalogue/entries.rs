@@ -80,6 +80,7 @@ pub struct EntryPosition<'a> {
     pub agent_sees: bool,
     pub has_role: bool,
     pub is_assistant: bool,
+    pub is_injected: bool,
     pub flags: i64,
     /// It has nothing to read.
     pub is_silent: bool,
@@ -107,6 +108,7 @@ impl<'a> EntryPosition<'a> {
             agent_sees: entry.agent_sees,
             has_role: entry.role.is_some(),
             is_assistant: entry.role.as_deref() == Some("assistant"),
+            is_injected: entry.role.as_deref() == Some("injected"),
             flags: entry.flags,
             is_silent: entry.flags & flag::SILENT != 0,
             has_bytes: entry.length > 0,
@@ -140,7 +142,7 @@ pub(super) const ENTRY: &str = concat!(
 );
 
 /// What an [`EntryPosition`] is made of.
-const PLACED: &str = "key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags, length > 0";
+const PLACED: &str = "key, line, kind, id, parent, time_ms, agent_sees, role IS NOT NULL, role IS 'assistant', flags, length > 0, role IS 'injected'";
 
 /// The time of an entry that searches use: its own, or else that of the entry before it in its
 /// file, or else the start of its session.
@@ -505,6 +507,7 @@ fn placed<'r>(row: &'r Row<'_>) -> rusqlite::Result<EntryPosition<'r>> {
         agent_sees: row.get(6)?,
         has_role: row.get(7)?,
         is_assistant: row.get(8)?,
+        is_injected: row.get(11)?,
         flags,
         is_silent: flags & flag::SILENT != 0,
         has_bytes: row.get(10)?,

@@ -18,7 +18,7 @@ pub(super) enum TurnPart {
     Model,
     /// The result of a tool.
     ToolResult,
-    /// What the agent notes: it has no role.
+    /// What the agent notes: it has no role, or is attached by a program.
     Note,
     /// Anything else, above all what a person typed.
     Other,
@@ -30,6 +30,7 @@ impl TurnPart {
             _ if entry.flags & flag::TOOL_RESULT != 0 => TurnPart::ToolResult,
             _ if entry.is_assistant => TurnPart::Model,
             _ if !entry.has_role => TurnPart::Note,
+            _ if entry.is_injected && entry.kind == "attachment" => TurnPart::Note,
             _ => TurnPart::Other,
         }
     }
