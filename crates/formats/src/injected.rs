@@ -16,20 +16,23 @@ const LONGEST_TAG: usize = 1024;
 /// Between tags of this name stands what a person pasted.
 const PASTED: &str = "pasted_content";
 
-/// Where such blocks are, ascending; those within others are left out.
+/// Where such blocks are, ascending; those within others are left out. What is
+/// [pasted](pasted_blocks) neither begins nor ends one.
 pub fn injected_blocks(text: &str) -> Vec<Range<usize>> {
+    let pasted = pasted_blocks(text);
     // By name, where their ends begin: a name whose end is missing is not looked for again and
     // again.
     let mut ends: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, _) in text.match_indices("</") {
         let name = name_at(text, at + 2);
-        if text[at + 2 + name.len()..].starts_with('>') {
+        if !is_within(&pasted, at) && text[at + 2 + name.len()..].starts_with('>') {
             ends.entry(name).or_default().push(at);
         }
     }
     let mut blocks: Vec<Range<usize>> = Vec::new();
     for (open, _) in text.match_indices('<') {
-        if blocks.last().is_some_and(|block| open < block.end) {
+        let is_in_last = blocks.last().is_some_and(|block| open < block.end);
+        if is_in_last || is_within(&pasted, open) {
             continue;
         }
         let name = name_at(text, open + 1);
@@ -80,6 +83,12 @@ pub fn pasted_blocks(text: &str) -> Vec<Range<usize>> {
         }
     }
     blocks
+}
+
+/// Whether a place is in one of the blocks, which are ascending.
+pub(crate) fn is_within(blocks: &[Range<usize>], at: usize) -> bool {
+    let next = blocks.get(blocks.partition_point(|block| block.end <= at));
+    next.is_some_and(|block| block.start <= at)
 }
 
 /// The id that a tag has, and what stands behind it.

@@ -26,14 +26,10 @@ pub(super) enum Author {
 
 /// Who wrote what was found. `found` is not empty; a person, if one wrote any of it.
 pub(super) fn author(text: &str, found: &[Range<usize>]) -> Author {
-    let (mut injected, marked) = match text.contains("</") {
+    let (injected, marked) = match text.contains("</") {
         true => (injected_blocks(text), pasted_blocks(text)),
         false => (Vec::new(), Vec::new()),
     };
-    // A tag that is pasted begins nothing that a program put there.
-    if !marked.is_empty() {
-        injected.retain(|block| !is_in(&marked, &(block.start..block.start + 1)));
-    }
     let pasted = match text.lines().nth(PASTE - 1) {
         Some(_) => pastes(text),
         None => Vec::new(),
@@ -185,6 +181,13 @@ mod tests {
         let text = format!("{} mend it {}", paste("<a-b> one"), paste("two </a-b>"));
         assert_eq!(of(&text, "mend"), Author::Person);
         let text = format!("<system-reminder>word {}</system-reminder>", paste("x"));
+        assert_eq!(of(&text, "word"), Author::Program);
+        let text = format!("use <my-tag> here {}", paste("word </my-tag> x"));
+        assert_eq!(of(&text, "word"), Author::Paste);
+        let text = format!(
+            "{}<system-reminder>word</system-reminder>",
+            paste("<system-reminder>")
+        );
         assert_eq!(of(&text, "word"), Author::Program);
     }
 
