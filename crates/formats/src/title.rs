@@ -1,6 +1,8 @@
 //! What is a session called that has no name? By the first thing that its person typed.
 
-use crate::injected::injected_blocks;
+use std::borrow::Cow;
+
+use crate::injected::{injected_blocks, is_within, pasted_blocks, without_paste_tags};
 
 /// Characters of what a person typed that are a title, at most.
 pub const LONGEST_TITLE: usize = 200;
@@ -20,10 +22,7 @@ const PLANS: [&str; 4] = [
 /// before the plan, without a block of code before what is asked about it, without signs of
 /// Markdown before a heading. `None` where nothing is left, as of a command without words.
 pub fn typed_title(message: &str) -> Option<String> {
-    let mut ends = (0..=LOOKED_AT.min(message.len())).rev();
-    let end = ends.find(|&at| message.is_char_boundary(at));
-    let message = &message[..end.unwrap_or_default()];
-    let text = typed(message);
+    let text = typed(&beginning(message));
     let text = without_command(text.trim());
     let mut text = without_pasted(without_plan(text));
     // A name of a command, a plan or a file alone says nothing.
@@ -32,16 +31,39 @@ pub fn typed_title(message: &str) -> Option<String> {
     title.contains(char::is_alphanumeric).then_some(title)
 }
 
-/// What is left without the blocks that programs put in. What a person typed behind a command
-/// stands in a block of its own (`<command-args>`, as Claude Code writes it), and what they asked
-/// for in another (`<user_query>`, as Cursor does).
+/// What is looked at of a message. What is pasted where that ends has its end tag there.
+fn beginning(message: &str) -> Cow<'_, str> {
+    if message.len() <= LOOKED_AT {
+        return message.into();
+    }
+    let mut ends = (0..=LOOKED_AT).rev();
+    let end = ends.find(|&at| message.is_char_boundary(at));
+    let end = end.unwrap_or_default();
+    let beginning = &message[..end];
+    let mut pasted = pasted_blocks(message).into_iter();
+    let cut = pasted.find(|block| block.start < end && end < block.end);
+    match cut.and_then(|block| message[block].rsplit_once("</")) {
+        Some((_, tag)) => format!("{beginning}</{tag}").into(),
+        None => beginning.into(),
+    }
+}
+
+/// What is left without the blocks that programs put in, and without the tags around what a person
+/// pasted, in which no other tag is one. What a person typed behind a command stands in a block of
+/// its own (`<command-args>`, as Claude Code writes it), and what they asked for in another
+/// (`<user_query>`, as Cursor does).
 fn typed(message: &str) -> String {
+    let pasted = pasted_blocks(message);
     for tag in ["command-args", "user_query"] {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        if let Some((_, rest)) = message.split_once(&open)
-            && let Some((typed, _)) = rest.split_once(&close)
+        let find = |tag: &str, from: usize| {
+            let mut places = message.match_indices(tag).map(|(at, _)| at);
+            places.find(|at| *at >= from && !is_within(&pasted, *at))
+        };
+        if let Some(from) = find(&open, 0).map(|at| at + open.len())
+            && let Some(end) = find(&close, from)
         {
-            return typed.to_owned();
+            return without_paste_tags(&message[from..end]).into_owned();
         }
     }
     let mut typed = String::new();
@@ -52,7 +74,7 @@ fn typed(message: &str) -> String {
         at = block.end;
     }
     typed.push_str(&message[at..]);
-    typed
+    without_paste_tags(&typed).into_owned()
 }
 
 /// What stands behind the name of a command (`/review the parser`). A path is none.

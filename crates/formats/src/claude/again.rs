@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts;
-use crate::model::Facts;
+use crate::model::{Facts, Usage};
 use crate::{Record, json, stable_hash};
 
 /// Lines that are remembered behind the first ones, of which one may come again: the desktop writes
@@ -17,6 +17,12 @@ const LINES: usize = 16;
 /// By so many marks the first lines are remembered for good: two for a line that says something,
 /// one for a link. A mark takes 8 bytes and its place in a tree, and 7 where the state is stored.
 const MARKS: usize = 8 << 10;
+
+/// So many figures of the first answers are remembered for good, each by a mark: so many bits of a
+/// hash of the answer, and so many of one of the figure.
+const FIGURES: usize = 1 << 10;
+const ANSWER_BITS: u32 = 18;
+const FIGURE_BITS: u32 = 10;
 
 /// The bits of a hash that are a mark. Among so many marks one that is another line's is found once
 /// in two thousand million lines.
@@ -30,6 +36,8 @@ pub(super) struct Lines {
     first: Marks,
     /// Of the last lines behind those.
     last: VecDeque<u64>,
+    /// Of the first answers, with what they took.
+    figures: Marks,
 }
 
 /// By what a line is known again.
@@ -67,6 +75,36 @@ impl Lines {
             self.note(mark);
         }
         Again::No
+    }
+
+    /// Notes what an answer took. Whether lines of it that are remembered said something else.
+    /// Where two answers have one mark, it says what was said, which counts once all the same.
+    pub fn are_new_figures(&mut self, usage: &Usage, request: Option<&str>) -> bool {
+        let Some(id) = usage.response_id.as_deref().filter(|_| usage.is_repeated) else {
+            return false;
+        };
+        let bits = |hash: u64, bits: u32| hash & ((1 << bits) - 1);
+        let answer = stable_hash::of([id, request.unwrap_or_default()].map(str::as_bytes));
+        let answer = bits(answer, ANSWER_BITS) << FIGURE_BITS;
+        let output = usage.output.unwrap_or(0).to_le_bytes();
+        let mark = answer | bits(stable_hash::of([&output[..]]), FIGURE_BITS);
+        let marks = &mut self.figures.0;
+        let before = marks.range(answer..answer + (1 << FIGURE_BITS)).next();
+        let before = before.copied().filter(|_| !marks.contains(&mark));
+        if marks.len() < FIGURES {
+            marks.insert(mark);
+        } else if let Some(before) = before {
+            marks.remove(&before);
+            marks.insert(mark);
+        }
+        before.is_some()
+    }
+
+    /// Notes what the answer of a line took, which is new.
+    pub fn note_figures(&mut self, facts: &Facts) {
+        for usage in facts.all_usage() {
+            self.are_new_figures(usage, facts.copied_with.as_deref());
+        }
     }
 
     fn has(&self, mark: u64) -> bool {

@@ -70,7 +70,10 @@ pub(super) fn command(text: &str) -> Option<String> {
     if !text.trim_start().starts_with("<command-") {
         return None;
     }
-    let (name, words) = (within(text, "command-name")?, within(text, "command-args")?);
+    let name = within(text, "command-name")?;
+    // Nothing behind the last end is one of the words, which may hold others.
+    let (_, words) = text.split_once("<command-args>")?;
+    let words = words.rsplit_once("</command-args>")?.0.trim();
     let is_setting = SETTINGS.contains(&name.trim_start_matches('/'));
     (!words.is_empty() && !is_setting).then(|| format!("{name} {words}"))
 }

@@ -173,12 +173,20 @@ fn state(line: &WholeLine<'_>, facts: &mut Facts) {
         }
         "last-prompt" => {
             facts.stands_at = line.leaf_uuid.owned();
-            facts.asked = line.last_prompt.owned();
+            facts.asked = line.last_prompt.as_str().map(shortened);
         }
         "api-request-shape" => facts.has_prompt = line.shape.is_value(),
         "queue-operation" => facts.repeats = vec![Class::Prose],
         _ => {}
     }
+}
+
+/// A `last-prompt` without the tags around what was pasted, of which the last end may be cut off.
+fn shortened(asked: &str) -> String {
+    const END: &str = "</pasted_content>";
+    let asked = format!("{asked}{END}");
+    let asked = without_paste_tags(&asked);
+    asked.strip_suffix(END).unwrap_or(&asked).to_owned()
 }
 
 fn system(line: &WholeLine<'_>, facts: &mut Facts) {
@@ -269,7 +277,7 @@ fn called(line: &WholeLine<'_>, text: &str) -> Option<String> {
         summary
             .filter(|summary| !summary.is_empty())
             .unwrap_or_else(text)
-    } else if line.is_sidechain.0 == Some(true) && line.parent_uuid.as_str().is_none() {
+    } else if line.is_sidechain.0 == Some(true) {
         typed_of(said, false)?.trim()
     } else {
         return None;
@@ -305,8 +313,7 @@ pub(super) fn is_surely_typed<C>(line: &Line<'_, C>) -> bool {
 
 /// Text where prompts are: of the person, or, if that is none, of a program.
 fn said(line: &WholeLine<'_>, text: Option<String>, facts: &mut Facts) {
-    let text = text.filter(|_| is_of_person(line));
-    facts.user_text = text.map(|text| without_paste_tags(&text).into_owned());
+    facts.user_text = text.filter(|_| is_of_person(line));
     facts.is_message = facts.user_text.is_some();
     let role = match facts.is_message {
         true => "user",
@@ -507,7 +514,7 @@ fn of_attachment(
         Some("prompt_snapshot") => {
             facts.has_prompt = attachment.system_prompt.is_value();
         }
-        Some("file" | "pdf_reference") => {
+        Some("file" | "pdf_reference" | "already_read_file") => {
             let path = attachment.filename.owned();
             facts.files.extend(path.map(|path| FileTouch {
                 path,

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::again::{Again, LineMarks, Lines};
-use super::kept::Kept;
+use super::kept::{self, Kept};
 use super::queue::Queue;
 use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
+use crate::injected::without_paste_tags;
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
 use crate::{Record, SourceFacts, json, stable_hash};
 
@@ -104,6 +104,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     if !facts.agent_sees {
         return;
     }
+    kept::go_on(record.bytes, facts, |id| state.ids.contains(&hash_of(id)));
     join_at_hook(state, facts);
     if facts.is_beside {
         if facts.kind == "queue-operation" {
@@ -113,7 +114,8 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     }
     let header = facts.header.as_ref();
     if header.is_some_and(|header| copied_from(header).is_some()) {
-        state.is_branched = memmem::find(record.bytes, b"\"forkedFrom\":").is_some();
+        let origin = json::utf8(record.bytes).and_then(|line| json::member(line, "forkedFrom"));
+        state.is_branched = origin.is_some_and(|origin| origin.starts_with('{'));
     }
     let known = LineMarks::of(record, facts);
     let again = known.map_or(Again::No, |known| {
@@ -128,6 +130,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         return;
     }
     state.kept.pass(facts);
+    state.history.note_figures(facts);
     if facts.kind != facts::HOOK {
         state.before.clone_from(&facts.id);
     }
@@ -262,13 +265,13 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         add_usage(fold, usage, facts);
     }
     fold.messages += u64::from(facts.is_message);
-    if fold.claude.called.is_none() {
+    if fold.claude.called.is_none() && fold.first_message.is_none() {
         fold.claude.called.clone_from(&facts.called);
     }
     if fold.first_message.is_none() {
         let text = facts.user_text.as_ref().or(facts.asked.as_ref());
-        let text = text.map(|text| text.trim());
-        fold.first_message = text.filter(|text| !text.is_empty()).map(str::to_owned);
+        let text = text.map(|text| without_paste_tags(text).trim().to_owned());
+        fold.first_message = text.filter(|text| !text.is_empty());
     }
     fold.note_typed(facts);
 }
@@ -413,6 +416,8 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
             answer.output = output;
             std::mem::replace(&mut answer.tokens, tokens.unwrap_or(0))
         }
+        // It is one of those that came before, whose figures are no longer known.
+        None if !facts.repeats.is_empty() => return,
         None => {
             if answers.len() == most {
                 answers.remove(0);
@@ -467,7 +472,10 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         message_count: fold.messages,
         first_message: first_message(fold, is_subagent),
         // It is known by what it was asked, whatever a person said to it later.
-        typed: fold.typed.clone().filter(|_| !is_subagent),
+        typed: fold
+            .typed
+            .clone()
+            .filter(|_| !is_subagent || state.called.is_none()),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: fold.leaf.clone(),
         model: fold.model.clone(),
@@ -548,16 +556,20 @@ impl State {
 
     /// Takes from a line that comes again the figures that are known of its answer. What it took
     /// grows from line to line, and an earlier copy of the line may say less.
-    fn leave_figures(&self, facts: &mut Facts) {
+    fn leave_figures(&mut self, facts: &mut Facts) {
+        let (answers, advisors) = (&self.answers, &self.advisors);
+        let history = &mut self.history;
         let request = facts.copied_with.clone();
-        let is_more = |usage: &Usage| {
+        let mut is_more = |usage: &Usage| {
+            let is_new = history.are_new_figures(usage, request.as_deref());
             let id = usage.response_id.as_deref().unwrap_or_default();
             let is_it = |answer: &&Answer| answer.id == id && answer.request == request;
-            let mut known = self.answers.iter().chain(&self.advisors);
+            let mut known = answers.iter().chain(advisors);
             let told = known.find(is_it).map(|answer| answer.output);
-            usage.is_repeated && told.is_some_and(|told| usage.output.unwrap_or(0) > told)
+            let is_more = told.map_or(is_new, |told| usage.output.unwrap_or(0) > told);
+            usage.is_repeated && is_more
         };
-        facts.usage = facts.usage.take().filter(is_more);
+        facts.usage = facts.usage.take().filter(&mut is_more);
         facts.more_usage.retain(is_more);
         if facts.usage.is_none() && facts.more_usage.is_empty() {
             facts.copied_with = None;

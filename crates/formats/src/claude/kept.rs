@@ -2,17 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json;
 use crate::model::{Class, Facts};
+
+/// Where the last line that a compaction kept is in no line nearby, it goes on from the one before
+/// it, if that is one.
+pub(super) fn go_on(record: &[u8], facts: &mut Facts, is_near: impl Fn(&str) -> bool) {
+    if facts.compaction.is_none() || facts.parent.as_deref().is_some_and(&is_near) {
+        return;
+    }
+    let member = |name| json::Raw(json::member(json::utf8(record)?, name)).text();
+    let before = member("logicalParentUuid").filter(|_| member("parentUuid").is_none());
+    if let Some(before) = before.filter(|before| is_near(before)) {
+        facts.parent = Some(before.into_owned());
+    }
+}
 
 /// What the last compaction kept, as far as its lines were read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Kept {
-    /// The compaction, where none but lines that come again stand between it and the next one, and
-    /// the first line that it kept.
+    /// The compaction or its summary, where none but lines that come again stand between it and the
+    /// next one, and the first line that was kept.
     from: Option<(String, String)>,
     /// The last line that was written again below it.
     last: Option<String>,
+    /// The last one of all of them, and the compaction or its summary in its place.
+    joined: Option<(String, String)>,
     /// Nobody said anything since.
     is_silent: bool,
 }
@@ -23,7 +39,7 @@ impl Kept {
     }
 
     /// Notes a line that comes again. Whether it is the first one that the compaction kept, right
-    /// below this: that and those behind it stand above the compaction already.
+    /// below this or its summary: that and those behind it stand above the compaction already.
     pub fn is_written_again(&mut self, facts: &Facts) -> bool {
         let is_first = self.from.as_ref().is_some_and(|(compaction, head)| {
             facts.parent.as_ref() == Some(compaction) && facts.id.as_ref() == Some(head)
@@ -35,21 +51,34 @@ impl Kept {
     }
 
     /// Notes a line that is new. What follows on what was written again goes on from the
-    /// compaction, and files that Claude Code shows the model again behind one were found before.
+    /// compaction or its summary, and files that Claude Code shows the model again behind one were
+    /// found before.
     pub fn pass(&mut self, facts: &mut Facts) {
         let last = self.last.take();
-        if let Some((compaction, _)) = self.from.take()
-            && last.is_some()
-            && facts.parent == last
+        let is_injected = facts.role.as_deref() == Some("injected");
+        if let (Some((above, _)), Some(id)) = (&mut self.from, &facts.id)
+            && is_injected
+            && facts.asked.is_none()
+            && facts.parent.as_ref() == Some(above)
         {
-            facts.parent = Some(compaction);
+            above.clone_from(id);
+            return;
+        }
+        if let (Some((above, _)), Some(last)) = (self.from.take(), last) {
+            self.joined = Some((last, above));
+        }
+        if let Some((last, above)) = &self.joined
+            && facts.parent.as_ref() == Some(last)
+        {
+            facts.parent = Some(above.clone());
         }
         if let Some(compaction) = &facts.compaction {
             let head = compaction.first_kept.clone();
             self.from = facts.id.clone().zip(head);
             self.is_silent = true;
         }
-        self.is_silent &= !matches!(facts.role.as_deref(), Some("user" | "assistant"));
+        let speaks = matches!(facts.role.as_deref(), Some("user" | "assistant"));
+        self.is_silent &= !speaks && facts.asked.is_none();
         if self.is_silent && facts.kind == "attachment" && facts.role.is_none() {
             facts.silent = true;
             if !facts.files.is_empty() {

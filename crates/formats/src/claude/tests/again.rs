@@ -140,6 +140,22 @@ fn what_is_written_again_with_later_figures_counts_once() {
         assert_eq!(copy.usage.as_ref().unwrap().output, Some(50));
         assert_eq!((fold.tokens, fold.messages), (Some(135 + 180), 3));
     }
+    // Of an answer long ago they count as well, but not in the sum of the session.
+    for answers in [20, 700] {
+        let mut lines: Vec<Value> = (0..answers).flat_map(turn).collect();
+        for id in ["a0", "k0", "a1"] {
+            let mut copy = lines[if id == "a1" { 5 } else { 1 }].clone();
+            copy["uuid"] = id.into();
+            copy["message"]["usage"]["output_tokens"] = 50.into();
+            lines.push(copy);
+        }
+        let (found, fold) = related(&lines);
+        let figures = found[found.len() - 3..].iter();
+        let figures = figures.map(|copy| Some(copy.usage.as_ref()?.output?));
+        // Whoever said so first said it.
+        assert!(figures.eq([Some(50), None, Some(50)]), "{answers}");
+        assert_eq!(fold.tokens, Some(i64::from(answers) * 2 * 135));
+    }
     // Another answer says the same at the same time.
     let mut other = lines[1].clone();
     other["uuid"] = "o0".into();

@@ -14,8 +14,7 @@ fn what_is_pasted_is_typed_and_its_tags_are_not() {
     let asked = format!("fix this please\n\n{}", paste("Trace axolotl"));
     let line = typed("u1", "", 1, &asked);
     let found = facts(&line);
-    let text = "fix this please\n\nTrace axolotl\n";
-    assert_eq!(found.user_text.as_deref(), Some(text));
+    assert_eq!(found.user_text.as_ref(), Some(&asked));
     assert_eq!(found.role.as_deref(), Some("user"));
     // As written: by its tags it is known where it stands.
     assert_eq!(said_of(&line), [(Class::Prose, vec![asked])]);
@@ -24,6 +23,8 @@ fn what_is_pasted_is_typed_and_its_tags_are_not() {
         of_all.typed.as_deref(),
         Some("fix this please Trace axolotl")
     );
+    let first = "fix this please\n\nTrace axolotl";
+    assert_eq!(of_all.first_message.as_deref(), Some(first));
     // Whatever is pasted, and in whatever line.
     let notice = paste("<task-notification>done</task-notification>");
     let found = facts(&typed("u1", "", 1, &notice));
@@ -37,7 +38,43 @@ fn what_is_pasted_is_typed_and_its_tags_are_not() {
         2,
         json!({"attachment": queued}),
     ));
-    assert_eq!(found.user_text.as_deref(), Some("a log\n"));
+    assert_eq!(found.user_text, Some(paste("a log")));
+}
+
+#[test]
+fn tags_that_are_pasted_take_nothing_of_what_was_typed() {
+    let title = |text: &str| session(&[typed("u1", "", 1, text)]).typed.unwrap();
+    let between = format!(
+        "{}mend the boat first\n{}then paint",
+        paste("<a-b> one"),
+        paste("two </a-b>")
+    );
+    let all = "<a-b> one mend the boat first two </a-b> then paint";
+    // A title begins with a word.
+    assert_eq!(title(&format!("now {between}")), format!("now {all}"));
+    let asked = format!("why this? {}", paste("<command-args>rm all</command-args>"));
+    let all = "why this? <command-args>rm all</command-args>";
+    assert_eq!(title(&asked), all);
+    // More is pasted than is looked at.
+    let long = format!("see {}", paste(&"log ".repeat(40_000)));
+    assert!(title(&long).starts_with("see log log"));
+    // Behind a command.
+    let words = paste("the <a-b>parser</a-b> </command-args>");
+    let command =
+        format!("<command-name>/review</command-name><command-args>{words}</command-args>");
+    let found = session(&[typed("u1", "", 1, &command)]);
+    let said = "the <a-b>parser</a-b> </command-args>";
+    assert_eq!(found.typed.as_deref(), Some(said));
+    assert_eq!(found.first_message, Some(format!("/review {said}")));
+    // Nothing else is known; it is cut.
+    for asked in [
+        paste("the parser"),
+        "<pasted_content id=\"8a62\">\nthe parser".to_owned(),
+    ] {
+        let last = json!({"type": "last-prompt", "lastPrompt": asked, "sessionId": ID});
+        let first = session(&[last]).first_message.unwrap();
+        assert_eq!(first.trim(), "the parser");
+    }
 }
 
 /// `boundary` goes on from the line before, `tail` is the last line that it kept.
@@ -94,6 +131,69 @@ fn what_a_compaction_kept_and_writes_again_below_itself_stands_above_it() {
     assert_eq!(session(&lines).message_count, 5);
 }
 
+/// Some compactions write what they kept below their summary.
+#[test]
+fn what_a_compaction_kept_and_writes_again_below_its_summary_stands_above_it() {
+    for first in [0, 2] {
+        let mut lines = vec![
+            typed("u1", "", 1, "paint the hull"),
+            said("a1", "u1", 2, "msg_1", text("red"), 5),
+            typed("u2", "a1", 3, "and the mast"),
+            said("a2", "u2", 4, "msg_2", text("blue"), 5),
+        ];
+        let mut copies = lines[first..].to_vec();
+        copies[0]["parentUuid"] = "s1".into();
+        let head = copies[0]["uuid"].as_str().unwrap().to_owned();
+        let mut summary = typed("s1", "c1", 31, "We painted.");
+        summary["isCompactSummary"] = true.into();
+        lines.push(boundary("c1", Value::Null, "a2", &head, "a2"));
+        lines.push(summary);
+        lines.extend(copies);
+        lines.push(typed("u3", "a2", 40, "and the oar"));
+        let found = related(&lines);
+        let id = |id: &str| Some(id.to_owned());
+        let (last, copies) = found[6..].split_last().unwrap();
+        assert!(copies.iter().all(|of| of.is_beside && of.id.is_none()));
+        assert_eq!((&last.id, &last.parent), (&id("u3"), &id("s1")));
+        assert_eq!(session(&lines).message_count, 5);
+        // What is typed there once more, too.
+        lines.push(typed("u4", "a2", 41, "and the rudder"));
+        assert_eq!(related(&lines).pop().unwrap().parent, id("s1"));
+    }
+}
+
+fn related(lines: &[Value]) -> Vec<Facts> {
+    let mut fold = Fold::default();
+    let related = lines.iter().map(|line| {
+        fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
+        let (mut facts, record) = (facts(line), line.to_string());
+        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Claude.fold(&mut fold, &facts);
+        facts
+    });
+    related.collect()
+}
+
+#[test]
+fn a_compaction_whose_last_line_is_nowhere_goes_on_from_the_one_before() {
+    let mut lines = vec![
+        typed("u1", "", 1, "Where is the grebe?"),
+        said("a2", "u1", 2, "msg_1", text("On the lake."), 5),
+        typed("x1", "u1", 3, "Another way?"),
+        boundary("c1", Value::Null, "a2", "gone", "gone2"),
+    ];
+    let parent = |lines: &[Value]| related(lines).pop().unwrap().parent.unwrap();
+    assert_eq!(parent(&lines), "a2");
+    // One that is there is believed, and so is what is said to be above; where neither of two is
+    // there, the last one.
+    lines[3] = boundary("c1", Value::Null, "a2", "x1", "x1");
+    assert_eq!(parent(&lines), "x1");
+    lines[3] = boundary("c1", "gone".into(), "a2", "gone", "gone2");
+    assert_eq!(parent(&lines), "gone");
+    lines[3] = boundary("c1", Value::Null, "gone", "gone", "gone2");
+    assert_eq!(parent(&lines), "gone2");
+}
+
 /// In the agent view a person turns to an agent of a team.
 #[test]
 fn what_a_person_says_to_an_agent_is_theirs() {
@@ -119,6 +219,23 @@ fn what_a_person_says_to_an_agent_is_theirs() {
     // It is known by what it was asked.
     assert_eq!(found.first_message.as_deref(), Some("Look for the heron"));
     assert_eq!(found.typed, None);
+    // Whatever that goes on from.
+    let asked = to_agent("u1", "gone", "Look for the heron", json!({}));
+    let told = to_agent("u2", "u1", "and the kestrel", human.clone());
+    let found = session_at("p/agent-b1.jsonl", &[asked, told]);
+    assert_eq!(found.first_message.as_deref(), Some("Look for the heron"));
+    assert_eq!(found.typed, None);
+    // Older versions do not say that it is an agent's.
+    let reminder = "/review the heron <system-reminder>x</system-reminder>";
+    let asked = link(
+        "user",
+        "u1",
+        "",
+        1,
+        json!({"message": {"role": "user", "content": reminder}}),
+    );
+    let found = session_at("p/agent-b1.jsonl", &[asked]);
+    assert_eq!(found.typed.as_deref(), Some("the heron"));
     let queued = json!({"type": "queued_command", "prompt": "wait", "origin": {"kind": "human"}});
     let more = json!({"attachment": queued, "isSidechain": true, "agentId": "b1"});
     let found = facts(&link("attachment", "q", "u2", 2, more));
@@ -168,6 +285,13 @@ fn a_file_that_a_person_names_is_read_and_found() {
         assert_eq!(facts(&line).files, [touch("/w/a.png")]);
         assert_eq!(said_of(&line), []);
     }
+    // What the model has read already is not repeated.
+    let line = attached(
+        json!({"type": "already_read_file", "filename": "/w/notes.md",
+        "content": {"type": "text", "file": {"content": "okapi"}}}),
+    );
+    assert_eq!(facts(&line).files, [touch("/w/notes.md")]);
+    assert_eq!(said_of(&line), []);
     // Behind a compaction Claude Code shows the model again what was read.
     let summary = typed("s1", "c1", 31, "We painted.");
     let mut lines = [
@@ -188,6 +312,14 @@ fn a_file_that_a_person_names_is_read_and_found() {
         let last = related.last().unwrap();
         assert_eq!((last.silent, last.files.is_empty()), (is_again, is_again));
         assert_eq!(last.repeats == [Class::Output], is_again);
+    }
+    // A person may name one with a command.
+    for (command, is_again) in [("compact", true), ("review", false)] {
+        let name = format!("<command-name>/{command}</command-name>");
+        let command = format!("{name}<command-args>@notes.md</command-args>");
+        lines[2] = typed("u2", "s1", 32, &command);
+        let last = related(&lines).pop().unwrap();
+        assert_eq!((last.silent, last.files.is_empty()), (is_again, is_again));
     }
     // What was changed meanwhile is a reminder.
     let line = attached(json!({"type": "edited_text_file", "filename": "/w/e.md", "snippet": "x"}));
@@ -257,6 +389,12 @@ fn a_branch_begins_with_no_cost_and_a_fork_with_its_origins() {
     };
     let branch = json!({"forkedFrom": {"sessionId": PARENT, "messageUuid": "a1"}});
     let fork = json!({"requestSessionId": PARENT});
+    for more in [
+        json!({"forkedFrom": null, "requestSessionId": PARENT}),
+        json!({"toolUseResult": {"forkedFrom": {}}, "requestSessionId": PARENT}),
+    ] {
+        assert_eq!(copied(more).cost, None);
+    }
     let of_both = [copied(branch), copied(fork)];
     let found = of_both
         .each_ref()
