@@ -1,6 +1,6 @@
 //! What was typed while the agent worked, where its queue alone says so.
 //!
-//! Versions before 2.1.101 hand a prompt from the queue to the model in the middle of a turn and
+//! Versions before 2.1.97 hand a prompt from the queue to the model in the middle of a turn and
 //! write nothing of it but that it came (`enqueue`) and left (`remove`). Later ones write it again
 //! as an attachment, and any writes a prompt that begins a turn (`dequeue`) again as a line of the
 //! person's.
@@ -14,7 +14,7 @@ use crate::json::{self, Loose, Raw, Text};
 use crate::model::Facts;
 
 /// Of the version that writes what is taken from the queue as an attachment, and of later ones.
-const ATTACHES: [u32; 3] = [2, 1, 101];
+const ATTACHES: [u32; 3] = [2, 1, 97];
 
 /// What waits at once, of which the last are remembered.
 const WAITING: usize = 64;

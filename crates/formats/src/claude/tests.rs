@@ -11,6 +11,7 @@ use crate::{Format, Record, Shape, SourceFacts};
 
 mod again;
 mod newer;
+mod older;
 mod subagents;
 
 const ID: &str = "0a000000-0000-4000-8000-000000000001";
