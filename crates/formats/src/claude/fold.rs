@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::again::{Again, LineMarks, Lines};
 use super::kept::{self, Kept};
+use super::older::Older;
 use super::queue::Queue;
 use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
@@ -82,6 +83,9 @@ pub struct State {
     /// What the last compaction kept.
     #[serde(skip_serializing_if = "Kept::is_none")]
     kept: Kept,
+    /// What versions of 2025 need.
+    #[serde(skip_serializing_if = "Older::is_none")]
+    older: Older,
 }
 
 /// When a session begins of which lines are in the file.
@@ -129,6 +133,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         repeat(state, again, facts);
         return;
     }
+    state.older.pass(record.bytes, facts);
     state.kept.pass(facts);
     state.history.note_figures(facts);
     if facts.kind != facts::HOOK {

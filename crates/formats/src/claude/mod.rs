@@ -13,6 +13,7 @@ mod fold;
 mod kept;
 mod line;
 mod meta;
+mod older;
 mod place;
 mod queue;
 #[cfg(test)]

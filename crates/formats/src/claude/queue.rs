@@ -107,7 +107,7 @@ impl Queue {
 }
 
 /// The numbers of a version, `2.0.73`.
-fn numbers(version: &str) -> Option<[u32; 3]> {
+pub(super) fn numbers(version: &str) -> Option<[u32; 3]> {
     let mut parts = version.split(['.', '-', '+']).map(|part| part.parse().ok());
     Some([parts.next()??, parts.next()??, parts.next()??])
 }

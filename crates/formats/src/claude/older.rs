@@ -1,0 +1,89 @@
+//! What do versions of 2025 write otherwise?
+//!
+//! Up to 1.0.60 the line before what commands print is made once a process: each later command
+//! names that first one again, not what came between.
+
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
+use super::line::blocks;
+use super::queue::numbers;
+use crate::json::{self, Raw};
+use crate::model::Facts;
+
+/// Of the first version that is known to write such a line anew for each command.
+const ONE_EACH: [u32; 3] = [1, 0, 90];
+
+/// How the line before what commands print begins.
+const CAVEAT: &str = "Caveat: The messages below";
+
+/// With what the line of a command begins, and of what was typed behind `!` and `#`.
+const COMMANDS: [&str; 3] = ["<command-", "<bash-input>", "<user-memory-input>"];
+
+/// What is remembered of the lines before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Older {
+    /// The last line before what commands print: its id, and whether another one hangs on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caveat: Option<(String, bool)>,
+    /// The last line that is no subagent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<String>,
+}
+
+impl Older {
+    pub fn is_none(&self) -> bool {
+        *self == Older::default()
+    }
+
+    /// Notes a line that is new. A command that names a line which another one hangs on already
+    /// goes on from the line before it.
+    pub fn pass(&mut self, record: &[u8], facts: &mut Facts) {
+        if facts.is_sidechain || facts.id.is_none() {
+            return;
+        }
+        if let Some((caveat, has_child)) = &mut self.caveat
+            && facts.parent.as_ref() == Some(caveat)
+            && std::mem::replace(has_child, true)
+            && is_older_command(record)
+        {
+            facts.parent.clone_from(&self.last);
+        }
+        if is_caveat(record, facts) {
+            self.caveat = facts.id.clone().map(|id| (id, false));
+        }
+        self.last.clone_from(&facts.id);
+    }
+}
+
+/// Whether this is a command of a version that writes one line before all of them.
+fn is_older_command(record: &[u8]) -> bool {
+    let begins = |text: String| {
+        COMMANDS
+            .iter()
+            .any(|with| text.trim_start().starts_with(with))
+    };
+    json::utf8(record).is_some_and(|line| {
+        let version = Raw(json::member(line, "version")).text();
+        let version = version.and_then(|version| numbers(&version));
+        version.is_some_and(|version| version < ONE_EACH) && text(line).is_some_and(begins)
+    })
+}
+
+/// Whether this is the line before what commands print.
+fn is_caveat(record: &[u8], facts: &Facts) -> bool {
+    facts.role.as_deref() == Some("injected")
+        && memmem::find(record, CAVEAT.as_bytes()).is_some()
+        && json::utf8(record).is_some_and(|line| {
+            json::member(line, "isMeta") == Some("true")
+                && text(line).is_some_and(|text| text.starts_with(CAVEAT))
+        })
+}
+
+/// The text of a message, or of its first block.
+fn text(line: &str) -> Option<String> {
+    let content = Raw(json::member(json::member(line, "message")?, "content"));
+    let of_block = || blocks(&content)?.first()?.object()?.text.text();
+    Some(content.text().or_else(of_block)?.into_owned())
+}
