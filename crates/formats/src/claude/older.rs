@@ -1,7 +1,8 @@
 //! What do versions of 2025 write otherwise?
 //!
 //! Up to 1.0.60 the line before what commands print is made once a process: each later command
-//! names that first one again, not what came between.
+//! names that first one again, not what came between. Up to 1.0.90 a compaction is a summary alone,
+//! which names no line before it.
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -9,13 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::line::blocks;
 use super::queue::numbers;
 use crate::json::{self, Raw};
-use crate::model::Facts;
+use crate::model::{Compaction, Facts};
 
 /// Of the first version that is known to write such a line anew for each command.
 const ONE_EACH: [u32; 3] = [1, 0, 90];
 
 /// How the line before what commands print begins.
 const CAVEAT: &str = "Caveat: The messages below";
+
+/// How the summary of a compaction begins.
+const SUMMARY: &str = "This session is being continued from a previous conversation";
 
 /// With what the line of a command begins, and of what was typed behind `!` and `#`.
 const COMMANDS: [&str; 3] = ["<command-", "<bash-input>", "<user-memory-input>"];
@@ -38,7 +42,7 @@ impl Older {
     }
 
     /// Notes a line that is new. A command that names a line which another one hangs on already
-    /// goes on from the line before it.
+    /// goes on from the line before it, and so does a summary that names none: it is a compaction.
     pub fn pass(&mut self, record: &[u8], facts: &mut Facts) {
         if facts.is_sidechain || facts.id.is_none() {
             return;
@@ -49,6 +53,10 @@ impl Older {
             && is_older_command(record)
         {
             facts.parent.clone_from(&self.last);
+        }
+        if self.last.is_some() && is_summary(record, facts) {
+            facts.parent.clone_from(&self.last);
+            facts.compaction = Some(Compaction::default());
         }
         if is_caveat(record, facts) {
             self.caveat = facts.id.clone().map(|id| (id, false));
@@ -69,6 +77,17 @@ fn is_older_command(record: &[u8]) -> bool {
         let version = version.and_then(|version| numbers(&version));
         version.is_some_and(|version| version < ONE_EACH) && text(line).is_some_and(begins)
     })
+}
+
+/// Whether this is the summary of a compaction that no other line says.
+fn is_summary(record: &[u8], facts: &Facts) -> bool {
+    facts.role.as_deref() == Some("injected")
+        && facts.kind == "user"
+        && facts.parent.is_none()
+        && json::utf8(record).is_some_and(|line| {
+            json::member(line, "isCompactSummary") == Some("true")
+                || text(line).is_some_and(|text| text.starts_with(SUMMARY))
+        })
 }
 
 /// Whether this is the line before what commands print.

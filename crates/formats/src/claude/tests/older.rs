@@ -10,6 +10,13 @@ fn of(version: &str, mut line: Value) -> Value {
     line
 }
 
+/// What stands where prompts are: these versions do not say who put it there.
+fn prompt(uuid: &str, parent: &str, second: u32, text: &str) -> Value {
+    let mut line = typed(uuid, parent, second, text);
+    line.as_object_mut().unwrap().remove("promptSource");
+    line
+}
+
 #[test]
 fn since_2_1_97_what_was_typed_while_a_tool_worked_stands_in_an_attachment() {
     let queue = |operation: &str| {
@@ -19,7 +26,7 @@ fn since_2_1_97_what_was_typed_while_a_tool_worked_stands_in_an_attachment() {
     let call = json!({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}});
     let messages = |version: &str| {
         let lines = [
-            typed("u1", "", 1, "paint the hull"),
+            prompt("u1", "", 1, "paint the hull"),
             said("a1", "u1", 2, "msg_1", call.clone(), 5),
             queue("enqueue"),
             queue("remove"),
@@ -32,7 +39,7 @@ fn since_2_1_97_what_was_typed_while_a_tool_worked_stands_in_an_attachment() {
 
 /// The line before what commands print.
 fn caveat(uuid: &str, parent: &str, second: u32) -> Value {
-    let mut line = typed(
+    let mut line = prompt(
         uuid,
         parent,
         second,
@@ -42,18 +49,24 @@ fn caveat(uuid: &str, parent: &str, second: u32) -> Value {
     line
 }
 
-/// The lines, each with the line that it goes on from.
-fn above(lines: &[Value]) -> Vec<Option<String>> {
+/// The facts of these lines, one behind the other.
+fn related(lines: &[Value]) -> Vec<Facts> {
     let mut fold = Fold::default();
-    let above = lines.iter().map(|line| {
+    let related = lines.iter().map(|line| {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let mut facts = facts(line);
         let record = line.to_string();
         Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
         Claude.fold(&mut fold, &facts);
-        facts.parent
+        facts
     });
-    above.collect()
+    related.collect()
+}
+
+/// The line that each of these goes on from.
+fn above(lines: &[Value]) -> Vec<Option<String>> {
+    let related = related(lines);
+    related.into_iter().map(|facts| facts.parent).collect()
 }
 
 fn owned(ids: &[&str]) -> Vec<Option<String>> {
@@ -68,22 +81,22 @@ fn what_names_the_line_before_the_first_command_again_goes_on_from_the_line_befo
     of_subagent["isSidechain"] = true.into();
     let lines = |version: &str| {
         [
-            typed("u1", "", 1, "paint the hull"),
+            prompt("u1", "", 1, "paint the hull"),
             caveat("c1", "u1", 0),
-            typed("u2", "c1", 2, "<bash-input>ls</bash-input>"),
-            typed("u3", "u2", 3, "<bash-stdout>hull</bash-stdout>"),
-            typed(
+            prompt("u2", "c1", 2, "<bash-input>ls</bash-input>"),
+            prompt("u3", "u2", 3, "<bash-stdout>hull</bash-stdout>"),
+            prompt(
                 "u4",
                 "c1",
                 4,
                 "<user-memory-input> it is red</user-memory-input>",
             ),
-            typed("u5", "u4", 5, "and the mast"),
+            prompt("u5", "u4", 5, "and the mast"),
             said("a5", "u5", 6, "msg_5", text("done"), 5),
             of_subagent.clone(),
-            typed("u6", "c1", 10, "<command-name>/cost</command-name>"),
+            prompt("u6", "c1", 10, "<command-name>/cost</command-name>"),
             // After a rewind to the first command.
-            typed("u7", "c1", 11, "the oars instead"),
+            prompt("u7", "c1", 11, "the oars instead"),
         ]
         .map(|line| of(version, line))
     };
@@ -98,7 +111,47 @@ fn what_names_the_line_before_the_first_command_again_goes_on_from_the_line_befo
     lines.push(of("1.0.60", caveat("c2", "u5", 7)));
     lines.push(of(
         "1.0.60",
-        typed("u6", "c2", 8, "<command-name>/cost</command-name>"),
+        prompt("u6", "c2", 8, "<command-name>/cost</command-name>"),
     ));
     assert_eq!(above(&lines)[6..], owned(&["u5", "c2"]));
+}
+
+/// Up to 1.0.90 the summary names no line before it, and up to 1.0.0 nothing marks it.
+#[test]
+fn a_summary_that_names_no_line_is_a_compaction() {
+    let text = "This session is being continued from a previous conversation that ran out.";
+    let summary = |second| prompt("c1", "", second, text);
+    let mut marked = summary(3);
+    marked["isCompactSummary"] = true.into();
+    for summary in [summary(3), marked.clone()] {
+        let lines = [
+            prompt("u1", "", 1, "paint the hull"),
+            said("a1", "u1", 2, "msg_1", self::text("done"), 5),
+            summary,
+            prompt("u2", "c1", 4, "and the mast"),
+        ];
+        assert_eq!(above(&lines), owned(&["", "u1", "a1", "c1"]));
+        assert_eq!(session(&lines).message_count, 3);
+        assert!(related(&lines)[2].compaction.is_some());
+    }
+    // A copy begins with one, and other versions write a line for it.
+    let boundary = json!({"subtype": "compact_boundary", "logicalParentUuid": "a1"});
+    let mut named = marked.clone();
+    named["parentUuid"] = "b1".into();
+    for lines in [
+        vec![
+            json!({"type": "summary", "summary": "Boats", "leafUuid": "x"}),
+            marked,
+        ],
+        vec![link("system", "b1", "", 3, boundary), named],
+    ] {
+        let related = related(&lines);
+        assert_eq!(related[1].compaction, None);
+        assert_eq!(related[1].parent.is_some(), related[0].id.is_some());
+    }
+    // Who pastes one is believed.
+    let mut pasted = summary(3);
+    pasted["promptSource"] = "typed".into();
+    let related = related(&[prompt("u1", "", 1, "paint the hull"), pasted]);
+    assert_eq!((&related[1].compaction, &related[1].parent), (&None, &None));
 }
