@@ -54,9 +54,10 @@ const NOTICES: [&str; 14] = [
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
 ];
 
-/// What Claude Code answers to a command that it does not run, and all of it, unless its line says
-/// that a person typed it.
-const REFUSALS: [&str; 2] = [
+/// What Claude Code answers to a command that it does not run, or that printed nothing, and all of
+/// it, unless its line says that a person typed it.
+const REFUSALS: [&str; 3] = [
+    "(no content)",
     "Commands are in the form `/command [args]`",
     "Operation stopped by hook",
 ];

@@ -155,3 +155,13 @@ fn a_summary_that_names_no_line_is_a_compaction() {
     let related = related(&[prompt("u1", "", 1, "paint the hull"), pasted]);
     assert_eq!((&related[1].compaction, &related[1].parent), (&None, &None));
 }
+
+#[test]
+fn what_nothing_was_printed_as_is_nobodys() {
+    for (text, role) in [("(no content)", "injected"), ("(no content) yet", "user")] {
+        let found = facts(&prompt("u1", "", 1, text));
+        assert_eq!(found.role.as_deref(), Some(role));
+    }
+    let found = facts(&typed("u1", "", 1, "(no content)"));
+    assert_eq!(found.role.as_deref(), Some("user"));
+}
