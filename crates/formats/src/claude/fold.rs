@@ -84,8 +84,8 @@ pub struct State {
     #[serde(skip_serializing_if = "Kept::is_none")]
     kept: Kept,
     /// What versions of 2025 need.
-    #[serde(skip_serializing_if = "Older::is_none")]
-    older: Older,
+    #[serde(skip_serializing_if = "super::older::Older::is_none")]
+    older: super::older::Older,
 }
 
 /// When a session begins of which lines are in the file.
@@ -110,6 +110,9 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     }
     kept::go_on(record.bytes, facts, |id| state.ids.contains(&hash_of(id)));
     join_at_hook(state, facts);
+    if let Some(alone) = state.older.named_alone(record.bytes, facts) {
+        state.sessions.retain(|begun| begun.id != alone);
+    }
     if facts.is_beside {
         if facts.kind == "queue-operation" {
             state.queue.relate(record.bytes, facts);
@@ -148,7 +151,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         state.queue.pass(facts, version.as_deref());
     }
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
-        facts.is_message = state.is_new_answer(answer(record.bytes, facts));
+        facts.is_message = state.is_new_answer(super::usage::answer(record.bytes, facts));
     }
 }
 
@@ -190,21 +193,6 @@ fn join_at_hook(state: &mut State, facts: &mut Facts) {
     if facts.kind == facts::HOOK {
         state.hook = facts.id.clone().map(|id| (id, facts.parent.clone()));
     }
-}
-
-/// A hash of what an answer is known by. Mostly that stands with its usage, but not all have any.
-fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
-    let known_by = |id: &str, request: &str| {
-        (!id.is_empty()).then(|| stable_hash::of([id.as_bytes(), request.as_bytes()]))
-    };
-    if let Some(usage) = &facts.usage {
-        let request = facts.copied_with.as_deref();
-        return known_by(usage.response_id.as_deref()?, request.unwrap_or_default());
-    }
-    let line = json::utf8(record)?;
-    let text = |of: &str, key: &str| Some(json::Raw(json::member(of, key)).text()?.into_owned());
-    let request = text(line, "requestId").unwrap_or_default();
-    known_by(&text(json::member(line, "message")?, "id")?, &request)
 }
 
 /// What is counted of an answer whose lines repeat its usage.
@@ -593,14 +581,18 @@ impl State {
     }
 
     /// When this session begins, of which the file is, and from which it goes on: older versions
-    /// began a file with the lines of that one. Where no line names it, it is the last one that
-    /// they name.
+    /// began a file with the lines of that one, or wrote all of them under its id. Where no line
+    /// names this one, it begins with the last one that they name.
     fn begun(&self, id: &str) -> (Option<&Begun>, Option<&String>) {
         let own = self.sessions.iter().position(|begun| begun.id == id);
-        let own = own.or(self.sessions.len().checked_sub(1));
-        let before = own.and_then(|own| self.sessions.get(own.checked_sub(1)?));
+        let last = self.sessions.len().checked_sub(1);
+        let before = match place::is_session_id(id) {
+            true => own.or(Some(self.sessions.len())),
+            false => own.or(last),
+        };
+        let before = before.and_then(|own| self.sessions.get(own.checked_sub(1)?));
         (
-            own.and_then(|own| self.sessions.get(own)),
+            own.or(last).and_then(|own| self.sessions.get(own)),
             before.map(|before| &before.id),
         )
     }

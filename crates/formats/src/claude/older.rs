@@ -34,11 +34,25 @@ pub(super) struct Older {
     /// The last line that is no subagent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
+    /// The session that the first line names, where that is the one before what commands print.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alone: Option<String>,
 }
 
 impl Older {
     pub fn is_none(&self) -> bool {
         *self == Older::default()
+    }
+
+    /// The session that only the line before what commands print named so far, where this one is
+    /// another's: of a copy it has the id of the file, and the lines behind it their own one.
+    pub fn named_alone(&mut self, record: &[u8], facts: &Facts) -> Option<String> {
+        let session = facts.header.as_ref()?.id.as_ref()?;
+        let alone = self.alone.take().filter(|alone| alone != session);
+        if self.last.is_none() && is_caveat(record, facts) {
+            self.alone = Some(session.clone());
+        }
+        alone
     }
 
     /// Notes a line that is new. A command that names a line which another one hangs on already

@@ -122,7 +122,7 @@ pub(super) fn is_session(file: &Path) -> bool {
 }
 
 /// A session id is a UUID: Claude Code lists no file of another name.
-fn is_session_id(name: &str) -> bool {
+pub(super) fn is_session_id(name: &str) -> bool {
     name.len() == 36
         && name.bytes().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => byte == b'-',

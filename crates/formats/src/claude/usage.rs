@@ -1,8 +1,9 @@
 //! What did an answer of Claude Code's take?
 
 use super::line::{Iteration, Line, Message};
-use crate::json::Raw;
-use crate::model::Usage;
+use crate::json::{self, Raw};
+use crate::model::{Facts, Usage};
+use crate::stable_hash;
 
 /// The type of a request that an advisor answered.
 const ADVISOR: &str = "advisor_message";
@@ -78,4 +79,19 @@ pub(super) fn advisors<C>(message: &Message<'_, C>) -> Vec<Usage> {
 /// Nothing is spent backwards, nor without end.
 pub(super) fn is_cost(dollars: &f64) -> bool {
     dollars.is_finite() && *dollars >= 0.0
+}
+
+/// A hash of what an answer is known by. Mostly that stands with its usage, but not all have any.
+pub(super) fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
+    let known_by = |id: &str, request: &str| {
+        (!id.is_empty()).then(|| stable_hash::of([id.as_bytes(), request.as_bytes()]))
+    };
+    if let Some(usage) = &facts.usage {
+        let request = facts.copied_with.as_deref();
+        return known_by(usage.response_id.as_deref()?, request.unwrap_or_default());
+    }
+    let line = json::utf8(record)?;
+    let text = |of: &str, key: &str| Some(json::Raw(json::member(of, key)).text()?.into_owned());
+    let request = text(line, "requestId").unwrap_or_default();
+    known_by(&text(json::member(line, "message")?, "id")?, &request)
 }

@@ -165,3 +165,55 @@ fn what_nothing_was_printed_as_is_nobodys() {
     let found = facts(&typed("u1", "", 1, "(no content)"));
     assert_eq!(found.role.as_deref(), Some("user"));
 }
+
+/// 1.0.128 takes a session up again in a file of its own, under the id of that one.
+#[test]
+fn a_file_whose_lines_name_another_session_alone_goes_on_from_it() {
+    let other = |mut line: Value| {
+        line["sessionId"] = PARENT.into();
+        line
+    };
+    let lines = [
+        other(prompt("u1", "a0", 1, "and the mast")),
+        other(said("a1", "u1", 2, "msg_1", text("done"), 5)),
+    ];
+    let found = session(&lines);
+    assert_eq!(found.parent_session.as_deref(), Some(PARENT));
+    assert_eq!(
+        found.created_raw.as_deref(),
+        Some("2026-03-01T10:00:01.000Z")
+    );
+    // What somebody called otherwise is that session.
+    let found = session_at("-home-ada-boat/backup.jsonl", &lines);
+    assert_eq!(found.parent_session, None);
+}
+
+/// 1.0.60 begins what `--resume` copies of a compacted session with a line of its own.
+#[test]
+fn a_copy_that_begins_with_a_line_of_its_own_goes_on_from_the_other_session() {
+    let other = |mut line: Value| {
+        line["sessionId"] = PARENT.into();
+        line
+    };
+    let mut lines = vec![
+        caveat("c1", "", 9),
+        other(prompt(
+            "u1",
+            "c1",
+            1,
+            "<command-name>/compact</command-name>",
+        )),
+        other(prompt("u2", "u1", 2, "and the mast")),
+        said("a2", "u2", 9, "msg_1", text("done"), 5),
+        prompt("u3", "a2", 12, "and the oars"),
+    ];
+    assert_eq!(session(&lines).parent_session.as_deref(), Some(PARENT));
+    assert_eq!(session(&lines[..3]).parent_session.as_deref(), Some(PARENT));
+    // Where what follows is its own, it is.
+    lines[1] = prompt("u1", "c1", 1, "<command-name>/compact</command-name>");
+    let found = session(&lines);
+    assert_eq!(
+        (found.parent_session, found.created_raw.as_deref()),
+        (None, Some("2026-03-01T10:00:09.000Z"))
+    );
+}
