@@ -125,6 +125,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         state.is_branched = origin.is_some_and(|origin| origin.starts_with('{'));
     }
     let known = LineMarks::of(record, facts);
+    let known = known.filter(|_| !state.older.begins_anew(record.bytes, facts));
     let again = known.map_or(Again::No, |known| {
         state.history.again(&known, latest, facts)
     });

@@ -28,15 +28,25 @@ const COMMANDS: [&str; 3] = ["<command-", "<bash-input>", "<user-memory-input>"]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Older {
-    /// The last line before what commands print: its id, and whether another one hangs on it.
+    /// The last line before what commands print.
     #[serde(skip_serializing_if = "Option::is_none")]
-    caveat: Option<(String, bool)>,
+    caveat: Option<Caveat>,
     /// The last line that is no subagent's.
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
     /// The session that the first line names, where that is the one before what commands print.
     #[serde(skip_serializing_if = "Option::is_none")]
     alone: Option<String>,
+}
+
+/// A line before what commands print.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Caveat {
+    id: String,
+    session: Option<String>,
+    /// Another line hangs on it.
+    has_child: bool,
 }
 
 impl Older {
@@ -47,12 +57,23 @@ impl Older {
     /// The session that only the line before what commands print named so far, where this one is
     /// another's: of a copy it has the id of the file, and the lines behind it their own one.
     pub fn named_alone(&mut self, record: &[u8], facts: &Facts) -> Option<String> {
-        let session = facts.header.as_ref()?.id.as_ref()?;
+        let session = session(facts)?;
         let alone = self.alone.take().filter(|alone| alone != session);
         if self.last.is_none() && is_caveat(record, facts) {
             self.alone = Some(session.clone());
         }
         alone
+    }
+
+    /// Whether the line before what commands print begins another session: 1.0.35 goes on in the
+    /// same file behind `/clear`, and writes the one line of its process once more.
+    pub fn begins_anew(&self, record: &[u8], facts: &Facts) -> bool {
+        let caveat = self.caveat.as_ref().filter(|caveat| {
+            facts.parent.is_none()
+                && facts.id.as_ref() == Some(&caveat.id)
+                && session(facts) != caveat.session.as_ref()
+        });
+        caveat.is_some() && is_older(record) && is_caveat(record, facts)
     }
 
     /// Notes a line that is new. A command that names a line which another one hangs on already
@@ -61,10 +82,11 @@ impl Older {
         if facts.is_sidechain || facts.id.is_none() {
             return;
         }
-        if let Some((caveat, has_child)) = &mut self.caveat
-            && facts.parent.as_ref() == Some(caveat)
-            && std::mem::replace(has_child, true)
-            && is_older_command(record)
+        if let Some(caveat) = &mut self.caveat
+            && facts.parent.as_ref() == Some(&caveat.id)
+            && std::mem::replace(&mut caveat.has_child, true)
+            && is_older(record)
+            && is_command(record)
         {
             facts.parent.clone_from(&self.last);
         }
@@ -73,24 +95,36 @@ impl Older {
             facts.compaction = Some(Compaction::default());
         }
         if is_caveat(record, facts) {
-            self.caveat = facts.id.clone().map(|id| (id, false));
+            self.caveat = facts.id.clone().map(|id| Caveat {
+                id,
+                session: session(facts).cloned(),
+                has_child: false,
+            });
         }
         self.last.clone_from(&facts.id);
     }
 }
 
-/// Whether this is a command of a version that writes one line before all of them.
-fn is_older_command(record: &[u8]) -> bool {
+/// The session that a line names.
+fn session(facts: &Facts) -> Option<&String> {
+    facts.header.as_ref()?.id.as_ref()
+}
+
+/// Whether the version writes one line before what all commands print.
+fn is_older(record: &[u8]) -> bool {
+    let version = json::utf8(record).and_then(|line| Raw(json::member(line, "version")).text());
+    let version = version.and_then(|version| numbers(&version));
+    version.is_some_and(|version| version < ONE_EACH)
+}
+
+/// Whether this is what was typed for a command, behind `!` or behind `#`.
+fn is_command(record: &[u8]) -> bool {
     let begins = |text: String| {
         COMMANDS
             .iter()
             .any(|with| text.trim_start().starts_with(with))
     };
-    json::utf8(record).is_some_and(|line| {
-        let version = Raw(json::member(line, "version")).text();
-        let version = version.and_then(|version| numbers(&version));
-        version.is_some_and(|version| version < ONE_EACH) && text(line).is_some_and(begins)
-    })
+    json::utf8(record).and_then(text).is_some_and(begins)
 }
 
 /// Whether this is the summary of a compaction that no other line says.

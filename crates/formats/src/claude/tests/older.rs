@@ -217,3 +217,32 @@ fn a_copy_that_begins_with_a_line_of_its_own_goes_on_from_the_other_session() {
         (None, Some("2026-03-01T10:00:09.000Z"))
     );
 }
+
+/// 1.0.35 goes on in the same file behind `/clear`, under another id.
+#[test]
+fn what_follows_clear_in_the_same_file_is_another_thread() {
+    let clear = "<command-name>/clear</command-name>";
+    let lines = |version: &str, session: &str| {
+        let mut again = [caveat("c1", "", 0), prompt("u3", "c1", 5, clear)];
+        again
+            .iter_mut()
+            .for_each(|line| line["sessionId"] = session.into());
+        let [caveat_again, clear] = again;
+        [
+            prompt("u1", "", 1, "paint the hull"),
+            caveat("c1", "u1", 0),
+            prompt("u2", "c1", 2, "<bash-input>ls</bash-input>"),
+            caveat_again,
+            clear,
+        ]
+        .map(|line| of(version, line))
+    };
+    let cleared = lines("1.0.35", PARENT);
+    assert_eq!(above(&cleared), owned(&["", "u1", "c1", "", "c1"]));
+    assert!(!related(&cleared)[3].is_beside);
+    assert_eq!(session(&cleared).parent_session, None);
+    // Otherwise it is the same line.
+    for lines in [lines("1.0.35", ID), lines("2.1.330", PARENT)] {
+        assert!(related(&lines)[3].is_beside);
+    }
+}
