@@ -37,12 +37,13 @@ const INJECTED: [&str; 9] = [
 
 /// With what messages of Claude Code and of other programs begin, unless their line says that a
 /// person typed it.
-const NOTICES: [&str; 14] = [
+const NOTICES: [&str; 15] = [
     "<agent-notification>",
     "<bash-notification>",
     "<agent-message",
     "<cross-session-message",
     "<session-start-hook>",
+    "<user-prompt-submit-hook>",
     "<tick>",
     "Another Claude session sent a message:\n",
     "Caveat:",
@@ -219,6 +220,8 @@ fn system(line: &WholeLine<'_>, facts: &mut Facts) {
 pub(super) fn said_by_system<C>(line: &Line<'_, C>) -> Option<Class> {
     let class = match line.subtype.as_str()? {
         "local_command" | "away_summary" => Class::Prose,
+        // What a hook told the model, as 1.0.128 writes it.
+        "post_tool_hook_feedback" => Class::Output,
         // As `info` hooks report each of their runs, which Claude Code does not show by itself.
         "informational" if line.level.as_str() != Some("info") => Class::Output,
         _ => return None,

@@ -246,3 +246,29 @@ fn what_follows_clear_in_the_same_file_is_another_thread() {
         assert!(related(&lines)[3].is_beside);
     }
 }
+
+/// After a rewind 1.0.128 and 2.0.0 put what a hook said into the input.
+#[test]
+fn what_a_hook_said_of_a_prompt_is_nobodys() {
+    let hook = "<user-prompt-submit-hook>mind the heron</user-prompt-submit-hook>";
+    let found = facts(&prompt("u1", "", 1, hook));
+    assert_eq!(
+        (found.role.as_deref(), found.is_message),
+        (Some("injected"), false)
+    );
+}
+
+#[test]
+fn what_a_hook_told_the_model_of_a_tool_is_found() {
+    let line = |subtype: &str| {
+        let text = "Grep operation feedback:\n- [lint]: mind the heron\n";
+        let more =
+            json!({"subtype": subtype, "content": text, "toolName": "Grep", "level": "info"});
+        (text, link("system", "h1", "a1", 3, more))
+    };
+    let (text, feedback) = line("post_tool_hook_feedback");
+    assert_eq!(said_of(&feedback), [(Class::Output, vec![text.to_owned()])]);
+    let found = facts(&feedback);
+    assert_eq!((found.role, found.silent), (None, false));
+    assert!(facts(&line("informational").1).silent);
+}
