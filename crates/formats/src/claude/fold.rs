@@ -246,6 +246,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.id.is_some() && !facts.silent {
         fold.leaf.clone_from(&facts.id);
     }
+    let (state, above) = (&mut fold.claude, facts.parent.as_deref());
+    let is_known = above.is_some_and(|above| state.ids.contains(&hash_of(above)));
+    if let Some(tip) = state.older.tip(facts, is_known) {
+        fold.leaf = Some(tip);
+    }
     if facts.model.is_some() {
         fold.model.clone_from(&facts.model);
     }

@@ -272,3 +272,23 @@ fn what_a_hook_told_the_model_of_a_tool_is_found() {
     assert_eq!((found.role, found.silent), (None, false));
     assert!(facts(&line("informational").1).silent);
 }
+
+/// 2.1.30 and 2.1.100 may write an answer before what it answers.
+#[test]
+fn a_session_stands_at_an_answer_that_was_written_before_its_prompt() {
+    let hook = |uuid: &str, parent: &str| link("attachment", uuid, parent, 2, json!({}));
+    let mut lines = vec![
+        prompt("u1", "", 1, "paint the hull"),
+        said("a1", "u1", 2, "msg_1", text("done"), 5),
+        said("a2", "h2", 5, "msg_2", text("done too"), 5),
+        prompt("u2", "a1", 3, "and the mast"),
+        hook("h1", "u2"),
+    ];
+    assert_eq!(session(&lines).leaf.as_deref(), Some("u2"));
+    lines.push(hook("h2", "h1"));
+    assert_eq!(session(&lines).leaf.as_deref(), Some("a2"));
+    lines.push(hook("h3", "a2"));
+    assert_eq!(session(&lines).leaf.as_deref(), Some("a2"));
+    lines.push(prompt("u3", "h3", 6, "and the oars"));
+    assert_eq!(session(&lines).leaf.as_deref(), Some("u3"));
+}
