@@ -712,7 +712,7 @@ fn a_message_counts_what_its_steps_say_however_far_behind_it_they_come_and_go() 
         verify(&home, "UTC0");
         rows
     };
-    assert_eq!(spent(), serde_json::json!([[0, 0.0]]));
+    assert_eq!(spent(), serde_json::json!([[0, null]]));
     let step = part(
         &home,
         300,
@@ -720,7 +720,7 @@ fn a_message_counts_what_its_steps_say_however_far_behind_it_they_come_and_go() 
     );
     assert_eq!(spent(), serde_json::json!([[10, 0.5]]));
     fs::remove_file(step).expect("gone");
-    assert_eq!(spent(), serde_json::json!([[0, 0.0]]));
+    assert_eq!(spent(), serde_json::json!([[0, null]]));
 }
 
 #[test]

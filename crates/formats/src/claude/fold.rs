@@ -6,14 +6,16 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+mod figures;
+
+use self::figures::add_usage;
 use super::again::{Again, LineMarks, Lines};
 use super::kept::{self, Kept};
-use super::older::Older;
 use super::queue::Queue;
 use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
 use crate::injected::without_paste_tags;
-use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, Usage, sum_costs};
+use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart};
 use crate::{Record, SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
@@ -131,7 +133,8 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     });
     if again != Again::No {
         state.leave_figures(facts);
-        if state.kept.is_written_again(facts) {
+        // Under new ids others hang on it.
+        if again == Again::Same && state.kept.is_written_again(facts) {
             state.before = None;
         }
         repeat(state, again, facts);
@@ -386,57 +389,6 @@ fn note_summarized(state: &mut State, facts: &Facts) {
     }
 }
 
-/// Adds what a line says of its answer beyond what earlier lines of it said. One without figures
-/// says nothing.
-fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
-    let Some(id) = usage.response_id.as_ref().filter(|_| usage.is_repeated) else {
-        fold.add_usage(usage);
-        return;
-    };
-    let parts = [
-        usage.input,
-        usage.output,
-        usage.cache_read,
-        usage.cache_write,
-    ];
-    let tokens = parts.into_iter().flatten().reduce(i64::saturating_add);
-    let output = usage.output.unwrap_or(0);
-    let own = facts.usage.as_ref();
-    let is_own = own.is_some_and(|own| own.response_id == usage.response_id);
-    let (answers, most) = match is_own {
-        true => (&mut fold.claude.answers, ANSWERS),
-        false => (&mut fold.claude.advisors, ADVISORS),
-    };
-    let request = &facts.copied_with;
-    let is_it = |answer: &&mut Answer| answer.id == *id && answer.request == *request;
-    let before = match answers.iter_mut().find(is_it) {
-        Some(answer) if output < answer.output || tokens.is_none() => return,
-        Some(answer) => {
-            answer.output = output;
-            std::mem::replace(&mut answer.tokens, tokens.unwrap_or(0))
-        }
-        // It is one of those that came before, whose figures are no longer known.
-        None if !facts.repeats.is_empty() => return,
-        None => {
-            if answers.len() == most {
-                answers.remove(0);
-            }
-            answers.push(Answer {
-                id: id.clone(),
-                request: request.clone(),
-                output,
-                tokens: tokens.unwrap_or(0),
-            });
-            fold.cost = sum_costs([fold.cost, usage.cost_total]);
-            0
-        }
-    };
-    if let Some(tokens) = tokens {
-        let sum = fold.tokens.unwrap_or(0).saturating_sub(before);
-        fold.tokens = Some(sum.saturating_add(tokens));
-    }
-}
-
 /// The values of the list.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let main = sources
@@ -551,28 +503,6 @@ impl State {
         }
         self.said.push_back(id);
         true
-    }
-
-    /// Takes from a line that comes again the figures that are known of its answer. What it took
-    /// grows from line to line, and an earlier copy of the line may say less.
-    fn leave_figures(&mut self, facts: &mut Facts) {
-        let (answers, advisors) = (&self.answers, &self.advisors);
-        let history = &mut self.history;
-        let request = facts.copied_with.clone();
-        let mut is_more = |usage: &Usage| {
-            let is_new = history.are_new_figures(usage, request.as_deref());
-            let id = usage.response_id.as_deref().unwrap_or_default();
-            let is_it = |answer: &&Answer| answer.id == id && answer.request == request;
-            let mut known = answers.iter().chain(advisors);
-            let told = known.find(is_it).map(|answer| answer.output);
-            let is_more = told.map_or(is_new, |told| usage.output.unwrap_or(0) > told);
-            usage.is_repeated && is_more
-        };
-        facts.usage = facts.usage.take().filter(&mut is_more);
-        facts.more_usage.retain(is_more);
-        if facts.usage.is_none() && facts.more_usage.is_empty() {
-            facts.copied_with = None;
-        }
     }
 
     /// Whether it is of `agent-<id>.meta.json`.

@@ -158,7 +158,7 @@ fn next_path(line: &str, from: usize) -> Option<(usize, bool)> {
         if bytes[at] == b'\\' || bytes.get(at + 1) == Some(&b'/') {
             continue;
         }
-        let before = line[..at].as_bytes().last();
+        let before = line.as_bytes()[..at].last();
         let is_within = before.is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'~' | b'/')
         });

@@ -121,7 +121,7 @@ fn mode_behind(text: &str) -> Option<(&str, &str)> {
 /// A text that stands in place of a command, and that command, where it says it.
 fn command(text: &str) -> Option<(&str, Option<String>)> {
     let all = text.trim();
-    let said = all.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)?;
+    let said = all.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)?.trim();
     let name = said.lines().next().and_then(|line| {
         let name = line.strip_prefix("# /")?;
         name.strip_suffix(" Command")

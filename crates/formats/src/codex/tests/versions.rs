@@ -284,7 +284,7 @@ fn a_prompt_whose_event_stands_before_it_is_one() {
 #[test]
 fn the_summary_of_a_compaction_is_no_answer() {
     let compacted = |summary: &str| {
-        let message = format!("Another language model began. Here is the summary:\n{summary}");
+        let message = format!("Go on from this, to assist with your own analysis:\n{summary}");
         line(
             "compacted",
             &json!({"message": message, "replacement_history": []}),
@@ -307,6 +307,9 @@ fn the_summary_of_a_compaction_is_no_answer() {
     assert!(!is_found(&summary));
     let other = talk(&[], "Agate stays.");
     assert_eq!((other.session.message_count, is_found(&other)), (4, true));
+    // An answer that the summary of another version only ends with.
+    let longer = talk(&[], "Agate, woodcock; last: Chalcedony stays.");
+    assert_eq!((longer.session.message_count, is_found(&longer)), (4, true));
     let typed = [item("user", "Go on")];
     let earlier = talk(&typed, "Chalcedony stays.");
     assert_eq!(
