@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(told[0].agent, "Qwen Code in Gemini CLI's format");
         assert_eq!((told[0].files, told[0].bytes), (1, 2));
         let tmp = home.path().join(".qwen/tmp");
-        assert_eq!(told[0].places, [tmp.clone()]);
+        assert_eq!(told[0].places, std::slice::from_ref(&tmp));
         let read = [own, RootSpec::new("gemini", tmp)];
         assert_eq!(found(home.path(), &[], &read), []);
     }

@@ -313,10 +313,9 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             hit: shown,
         };
         *self.of_session.entry(hit.key >> ARRIVAL_BITS).or_default() += 1;
-        if factor < 1.0 {
-            self.late.push(ready);
-        } else {
-            self.ready.push(ready);
+        match factor < 1.0 {
+            true => self.late.push(ready),
+            false => self.ready.push(ready),
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 mod figures;
 
-use self::figures::add_usage;
+use self::figures::add_figures;
 use super::again::{Again, LineMarks, Lines};
 use super::kept::{self, Kept};
 use super::queue::Queue;
@@ -231,9 +231,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     if facts.is_beside {
         // Of a line that comes again, with more than was known.
-        for usage in facts.all_usage() {
-            add_usage(fold, usage, facts);
-        }
+        add_figures(fold, facts);
         // What a person typed left the queue for the model.
         fold.messages += u64::from(facts.is_message);
         return;
@@ -241,9 +239,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
     let is_of_subagent = is_of_subagent(fold, facts);
     if facts.is_sidechain && !is_of_subagent {
-        for usage in facts.all_usage() {
-            add_usage(fold, usage, facts);
-        }
+        add_figures(fold, facts);
         return;
     }
     if facts.id.is_some() && !facts.silent {
@@ -263,9 +259,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.thinking_level.is_some() {
         fold.thinking_level.clone_from(&facts.thinking_level);
     }
-    for usage in facts.all_usage() {
-        add_usage(fold, usage, facts);
-    }
+    add_figures(fold, facts);
     fold.messages += u64::from(facts.is_message);
     if fold.claude.called.is_none() && fold.first_message.is_none() {
         fold.claude.called.clone_from(&facts.called);

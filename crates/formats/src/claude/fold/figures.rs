@@ -3,9 +3,16 @@
 use super::{ADVISORS, ANSWERS, Answer, State};
 use crate::model::{Facts, Fold, Usage, sum_costs};
 
+/// Adds all that models took in a line.
+pub(super) fn add_figures(fold: &mut Fold, facts: &Facts) {
+    for usage in facts.all_usage() {
+        add_usage(fold, usage, facts);
+    }
+}
+
 /// Adds what a line says of its answer beyond what earlier lines of it said. One without figures
 /// says nothing.
-pub(super) fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
+fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
     let Some(id) = usage.response_id.as_ref().filter(|_| usage.is_repeated) else {
         fold.add_usage(usage);
         return;
