@@ -135,8 +135,8 @@ impl Snapshot<'_> {
     }
 }
 
-/// Whether an entry's line is on no branch, and does not say where the session stands: what it stands at
-/// may be left out.
+/// Whether an entry's line is on no branch, and does not say where the session stands: what it
+/// stands at may be left out.
 fn says_beside(entry: &EntryPosition<'_>) -> bool {
     entry.has_bytes && entry.is_beside() && entry.stands_at().is_none()
 }

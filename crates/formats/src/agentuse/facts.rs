@@ -108,8 +108,8 @@ fn answer(assistant: &Assistant<'_>) -> Option<Usage> {
 }
 
 /// Tokens and cost; `None` where neither is recorded. The input is the AI SDK's, which holds what
-/// was read from a cache and written to it (agentuse's `usageToAssistantTokens`). That of Anthropic's
-/// models in version 5 of the SDK does not: it is hardly ever as large as the two.
+/// was read from a cache and written to it (agentuse's `usageToAssistantTokens`). That of
+/// Anthropic's models in version 5 of the SDK does not: it is hardly ever as large as the two.
 pub(super) fn usage(tokens: &Loose<Tokens>, cost: json::Num) -> Option<Usage> {
     let tokens = tokens.object();
     if tokens.is_none() && cost.0.is_none() {

@@ -29,8 +29,8 @@ pub(super) fn usage<L, C>(line: &Line<'_, L>, message: &Message<'_, C>) -> Optio
     })
 }
 
-/// What advisors took in an answer, by their models, as far as one of its lines says it. The sums of
-/// the answer are without it. Like them it is repeated, so each has an id of its own.
+/// What advisors took in an answer, by their models, as far as one of its lines says it. The sums
+/// of the answer are without it. Like them it is repeated, so each has an id of its own.
 pub(super) fn advisors<C>(message: &Message<'_, C>) -> Vec<Usage> {
     let tokens = message.usage.object();
     let requests = tokens.and_then(|tokens| tokens.iterations.0);
