@@ -83,10 +83,10 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     hook: Option<(String, Option<String>)>,
     /// What the last compaction kept.
-    #[serde(skip_serializing_if = "Kept::is_none")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     kept: Kept,
     /// What versions of 2025 need.
-    #[serde(skip_serializing_if = "super::older::Older::is_none")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     older: super::older::Older,
 }
 

@@ -34,10 +34,6 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub fn is_none(&self) -> bool {
-        *self == Kept::default()
-    }
-
     /// Notes a line that comes again. Whether it is the first one that the compaction kept, right
     /// below this or its summary: that and those behind it stand above the compaction already.
     pub fn is_written_again(&mut self, facts: &Facts) -> bool {

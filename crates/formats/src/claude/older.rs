@@ -54,10 +54,6 @@ struct Caveat {
 }
 
 impl Older {
-    pub fn is_none(&self) -> bool {
-        *self == Older::default()
-    }
-
     /// The session that only the line before what commands print named so far, where this one is
     /// another's: of a copy it has the id of the file, and the lines behind it their own one.
     pub fn named_alone(&mut self, record: &[u8], facts: &Facts) -> Option<String> {

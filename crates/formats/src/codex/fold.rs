@@ -7,7 +7,7 @@ use super::line::Record;
 use super::message::Message;
 use super::names::{self, NamedIn};
 use super::session::{base, is_legacy, is_spawned, is_subagent};
-use crate::model::{Class, Facts, Fold, Header};
+use crate::model::{Class, Facts, Fold, Header, is_default};
 use crate::{json, stable_hash};
 
 /// What of the lines read so far a later one is understood by.
@@ -139,10 +139,6 @@ const RECORD: &str = "token_usage_record";
 
 /// Calls that are remembered as open: a model makes a few at a time.
 const MOST_OPEN: usize = 64;
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
 
 impl State {
     /// The open call of that id, which is answered now.

@@ -41,24 +41,20 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     told_at: Option<i64>,
     /// How many subagents were started.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     subagents: u64,
     /// A prompt has an image.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     shows_image: bool,
     /// The last event, where it has nothing to read: its id, and the event before it that has.
     #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<(String, Option<String>)>,
     /// What the run so far says that it took.
-    #[serde(skip_serializing_if = "Run::is_empty")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     run: Run,
     /// A later run was in another repository.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     has_moved: bool,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// An event goes on from the last one that has something to read, whatever was noted in between. A

@@ -35,10 +35,6 @@ pub(super) enum Scope {
 }
 
 impl Run {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Run::default()
-    }
-
     /// Whether the next end is the first one of a run that counts from 0.
     pub(super) fn is_anew(&self) -> bool {
         self.is_anew

@@ -34,11 +34,6 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// Whether nothing was looked at.
-    pub(super) fn is_nothing(&self) -> bool {
-        *self == Looked::default()
-    }
-
     /// Whether nothing more is looked at.
     pub(super) fn is_enough(&self) -> bool {
         self.bytes >= MOST_TEXT || self.tried.len() >= MOST_OF_FILE

@@ -51,7 +51,7 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
     /// What was looked at for that.
-    #[serde(skip_serializing_if = "Looked::is_nothing")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     looked: Looked,
 }
 
@@ -72,7 +72,7 @@ struct Message {
     /// It counts as a message of the conversation.
     is_counted: bool,
     /// It only says under another id what was said before it: so do its later versions.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     is_kept: bool,
     /// The tokens of its answer.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_default;
+
 /// Facts of one entry. They depend on the entry's own bytes alone, so reading a file in ten
 /// pieces yields what reading it in one yields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -80,11 +82,11 @@ pub struct Facts {
     /// It is on no branch and none of the tree: it says something about the session, or is what
     /// the agent notes for itself (Claude Code: `custom-title`, `cost-state`, `queue-operation`).
     /// An entry that says where the session stands is such a one too.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_beside: bool,
     /// It is of the conversation of a subagent, within the file of its session, which never stands
     /// there (Claude Code before 2.1: `isSidechain`).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_sidechain: bool,
     /// Of a session's name: the id of the entry whose session it names (Claude Code:
     /// `summary.leafUuid`).
@@ -122,7 +124,7 @@ pub struct Facts {
     pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of
     /// the agent's to itself. It is neither searched nor shown but among all entries.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub silent: bool,
     /// The working directory from this entry on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,10 +133,6 @@ pub struct Facts {
 
 /// The kind of an entry that says what another model took.
 pub(crate) const OTHER_MODEL: &str = "usage";
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
 
 impl Facts {
     /// The tokens and cost it records, and whether they are only a step's.
@@ -231,7 +229,7 @@ pub struct Usage {
     pub cost_total: Option<f64>,
     /// Several entries of one answer record its usage, each as far as it was known: the one with
     /// the most output counts. The `response_id` is the answer's alone.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_repeated: bool,
 }
 

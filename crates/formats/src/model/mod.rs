@@ -14,6 +14,7 @@ pub(crate) use entry::{OTHER_MODEL, sum_costs};
 pub use leaf::{Leaf, LeafRule};
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use resume::Resume;
+pub(crate) use session::is_default;
 pub use session::{Base, Fold, Header, SessionFacts};
 pub use siblings::sort_siblings;
 pub use source::{Placement, SourcePart};

@@ -191,7 +191,7 @@ fn sum<const N: usize>(parts: [Option<i64>; N]) -> Option<i64> {
 }
 
 /// What is not said is read as the default: a session of many files has a fold for each.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -248,7 +248,7 @@ pub struct SessionFacts {
     pub repository: Option<String>,
     /// It was in another repository before, or in another directory of which nothing says that it
     /// is of the same one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub has_moved: bool,
     /// How much the model was told to think last, in the agent's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,10 +39,10 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
     /// Whether its last `leaf` line selects nothing, and no entry came behind it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     stands_nowhere: bool,
     /// Lines that say where it stood before.
-    #[serde(skip_serializing_if = "Leaves::is_empty")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     leaves: Leaves,
     #[serde(skip_serializing_if = "Anew::is_empty")]
     anew: Anew,

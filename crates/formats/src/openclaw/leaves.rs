@@ -45,10 +45,6 @@ pub(super) fn is_leaf(facts: &Facts) -> bool {
 }
 
 impl Leaves {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Notes such a line, and leads an entry to the one from which it goes on.
     pub fn relate(&mut self, facts: &mut Facts) {
         if let Some(target) = facts.parent.as_ref().and_then(|parent| self.0.get(parent)) {

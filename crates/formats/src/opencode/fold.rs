@@ -16,7 +16,7 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     reverted: Option<String>,
     /// Whether that message has come.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     is_over: bool,
     /// The last prompt, and when it was given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,7 @@ pub struct State {
     begun_ms: Option<i64>,
     has_own_line: bool,
     /// A line says which session started it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "crate::model::is_default")]
     was_started: bool,
     /// Lines that are none of the conversation, each with the last one of it before: the lines
     /// after them name them as their parents.
