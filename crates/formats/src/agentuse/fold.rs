@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{header, place};
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, SessionFacts, SourcePart, Usage, sum_costs};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart, sum, sum_costs};
 
 /// Add one document.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
@@ -16,9 +16,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.last_entry_ms = fold.last_entry_ms.max(time);
     fold.leaf = facts.id.clone();
     if let Some(usage) = facts.usage.as_ref().or(facts.step.as_deref()) {
-        let tokens = tokens(usage);
-        fold.tokens = sum(fold.tokens, tokens);
-        fold.cost = sum_costs([fold.cost, usage.cost_total]);
+        fold.add_usage(usage);
     }
     if !facts.agent_sees {
         if fold.late_header.is_none() {
@@ -40,25 +38,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.first_message = facts.user_text.clone();
         fold.note_typed(facts);
         fold.last_message_ms = facts.time_ms;
-    }
-}
-
-fn tokens(usage: &Usage) -> Option<i64> {
-    [
-        usage.input,
-        usage.output,
-        usage.cache_read,
-        usage.cache_write,
-    ]
-    .into_iter()
-    .fold(None, sum)
-}
-
-/// The sum of what is there; `None` when nothing is.
-fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
     }
 }
 
@@ -180,7 +159,7 @@ impl TokenTotals {
             let message = place::message(source.relative).unwrap_or_default();
             let of =
                 &mut messages.entry(message).or_default()[usize::from(source.fold.messages == 0)];
-            of.tokens = sum(of.tokens, source.fold.tokens);
+            of.tokens = sum([of.tokens, source.fold.tokens]);
             of.cost = sum_costs([of.cost, source.fold.cost]);
         }
         let mut spent = TokenTotals::default();
@@ -188,7 +167,7 @@ impl TokenTotals {
             // A message begins with zeros: they are no total yet.
             let tokens = total.tokens.filter(|tokens| *tokens != 0);
             let cost = total.cost.filter(|cost| *cost != 0.0);
-            spent.tokens = sum(spent.tokens, tokens.or(steps.tokens).or(total.tokens));
+            spent.tokens = sum([spent.tokens, tokens.or(steps.tokens).or(total.tokens)]);
             spent.cost = sum_costs([spent.cost, cost.or(steps.cost).or(total.cost)]);
         }
         spent

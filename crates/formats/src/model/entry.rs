@@ -233,6 +233,19 @@ pub struct Usage {
     pub is_repeated: bool,
 }
 
+impl Usage {
+    /// All tokens, as far as any part is recorded.
+    pub(crate) fn tokens(&self) -> Option<i64> {
+        let (input, output) = (self.input, self.output);
+        sum([input, output, self.cache_read, self.cache_write])
+    }
+}
+
+/// The sum of what is there; `None` when nothing is.
+pub(crate) fn sum<const N: usize>(parts: [Option<i64>; N]) -> Option<i64> {
+    parts.into_iter().flatten().reduce(i64::saturating_add)
+}
+
 /// Costs as one. A file may claim any, and JSON knows no infinity. `None` when there are none.
 pub(crate) fn sum_costs(costs: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     let add = |sum: f64, cost: f64| (sum + cost).clamp(f64::MIN, f64::MAX);

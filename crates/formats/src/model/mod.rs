@@ -10,7 +10,7 @@ mod source;
 mod time;
 
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
-pub(crate) use entry::{OTHER_MODEL, sum_costs};
+pub(crate) use entry::{OTHER_MODEL, sum, sum_costs};
 pub use leaf::{Leaf, LeafRule};
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use resume::Resume;

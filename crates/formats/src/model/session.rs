@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Usage, sum_costs};
+use super::{Facts, Usage, sum, sum_costs};
 use crate::title::typed_title;
 
 /// What the first record of a session says.
@@ -172,22 +172,11 @@ impl Fold {
 
     /// Adds to the session's tokens and cost what an answer of it spent.
     pub(crate) fn add_usage(&mut self, usage: &Usage) {
-        let parts = [
-            usage.input,
-            usage.output,
-            usage.cache_read,
-            usage.cache_write,
-        ];
         // What is written as the total lacks parts in some stores, or is another provider's idea.
-        let tokens = sum(parts).or(usage.total);
+        let tokens = usage.tokens().or(usage.total);
         self.tokens = sum([self.tokens, tokens]);
         self.cost = sum_costs([self.cost, usage.cost_total]);
     }
-}
-
-/// The sum of what is there; `None` when nothing is.
-fn sum<const N: usize>(parts: [Option<i64>; N]) -> Option<i64> {
-    parts.into_iter().flatten().reduce(i64::saturating_add)
 }
 
 /// What is not said is read as the default: a session of many files has a fold for each.

@@ -17,13 +17,7 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
         fold.add_usage(usage);
         return;
     };
-    let parts = [
-        usage.input,
-        usage.output,
-        usage.cache_read,
-        usage.cache_write,
-    ];
-    let tokens = parts.into_iter().flatten().reduce(i64::saturating_add);
+    let tokens = usage.tokens();
     let output = usage.output.unwrap_or(0);
     let own = facts.usage.as_ref();
     let is_own = own.is_some_and(|own| own.response_id == usage.response_id);
