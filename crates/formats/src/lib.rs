@@ -73,6 +73,7 @@ pub mod names;
 pub mod openclaw;
 pub mod opencode;
 mod parts;
+mod path;
 pub mod pi;
 mod pieces;
 pub mod qwen;

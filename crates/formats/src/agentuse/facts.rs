@@ -7,6 +7,7 @@ use super::record::{Assistant, Message, Tokens, provider_and_model};
 use super::{header, part};
 use crate::json::{self, Loose};
 use crate::model::{Facts, Usage};
+use crate::path::stem;
 
 /// The facts of one record. A part's parent is its message.
 pub(super) fn facts(path: &Path, kind: Kind, record: &[u8]) -> Facts {
@@ -26,9 +27,7 @@ pub(super) fn facts(path: &Path, kind: Kind, record: &[u8]) -> Facts {
         }
         Kind::Artifact => {
             return Facts {
-                id: path
-                    .file_stem()
-                    .map(|stem| stem.to_string_lossy().into_owned()),
+                id: Some(stem(path)),
                 parent: place::message(path),
                 time_ms: place::ulid_ms(path),
                 ..named("artifact")

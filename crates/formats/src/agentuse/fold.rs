@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::{header, place};
 use crate::SourceFacts;
 use crate::model::{Facts, Fold, SessionFacts, SourcePart, sum, sum_costs};
+use crate::path::name;
 
 /// Add one document.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
@@ -118,11 +119,11 @@ fn earliest(sources: &[SourceFacts<'_>], of: fn(&Fold) -> Option<String>) -> Opt
 fn home(source: &SourceFacts<'_>) -> String {
     let path = source.relative;
     let folder = path.ancestors().skip(1).find(|folder| {
-        place::session_id(&place::name(folder)).is_some() && place::name(folder).len() > 26
+        place::session_id(&name(folder)).is_some() && name(folder).len() > 26
             || matches!(place::folder(folder).as_ref(), "session" | "subagent")
     });
     match folder {
-        Some(folder) => place::name(folder).into_owned(),
+        Some(folder) => name(folder).into_owned(),
         None => place::folder(path).into_owned(),
     }
 }
@@ -132,7 +133,7 @@ fn own_of_unread(source: &SourceFacts<'_>) -> String {
     let project = source
         .relative
         .ancestors()
-        .find(|folder| place::name(folder) == "session")
+        .find(|folder| name(folder) == "session")
         .map(place::folder)
         .unwrap_or_default();
     let home = home(source);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::Shape;
 use crate::model::{Placement, SourcePart};
+use crate::path::{name, names};
 
 /// Letters of a ULID.
 const ULID: usize = 26;
@@ -80,10 +81,7 @@ pub(super) fn message(path: &Path) -> Option<String> {
 /// Where the file belongs. Any folder name is taken below `project/`, also the old `global`;
 /// sessions of subagents are nested and stand for themselves.
 pub(super) fn place(relative: &Path) -> Placement {
-    let parts: Vec<_> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let parts = names(relative);
     let Some((name, folders)) = parts.split_last() else {
         return Placement::Ignore("not a session file");
     };
@@ -155,11 +153,6 @@ pub(super) fn ulid_ms(path: &Path) -> Option<i64> {
         ms = ms << 5 | digit as i64;
     }
     Some(ms)
-}
-
-/// The last name of a path.
-pub(super) fn name(path: &Path) -> Cow<'_, str> {
-    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The name of the folder that holds a file.

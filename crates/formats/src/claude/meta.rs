@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::json;
 use crate::model::{Facts, Header};
+use crate::path::stem;
 
 /// Fields of `agent-<id>.meta.json` that are kept, under the agent's own names.
 const KEPT: [&str; 7] = [
@@ -49,9 +50,7 @@ pub(super) fn spill(path: &Path) -> Facts {
     Facts {
         kind: "tool-result".to_owned(),
         role: Some("toolResult".to_owned()),
-        id: path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned()),
+        id: Some(stem(path)),
         is_beside: true,
         ..Facts::default()
     }

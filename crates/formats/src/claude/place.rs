@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::Shape;
 use crate::model::{Placement, SourcePart};
+use crate::path::{is_uuid, name, names};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +46,7 @@ impl Kind {
 /// session is `<project>/<id>/subagents/agent-<id>.jsonl`, in older versions
 /// `<project>/agent-<id>.jsonl`, with an `agent-<id>.meta.json` beside it.
 pub(super) fn place(relative: &Path) -> Placement {
-    let parts: Vec<Cow<'_, str>> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let parts = names(relative);
     let Some((name, folders)) = parts.split_last() else {
         return Placement::Ignore("not a session file");
     };
@@ -123,16 +121,7 @@ pub(super) fn is_session(file: &Path) -> bool {
 
 /// A session id is a UUID: Claude Code lists no file of another name.
 pub(super) fn is_session_id(name: &str) -> bool {
-    name.len() == 36
-        && name.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
-/// The last name of a path.
-pub(super) fn name(path: &Path) -> Cow<'_, str> {
-    path.file_name().unwrap_or_default().to_string_lossy()
+    is_uuid(name)
 }
 
 /// The id of the session that a file is of.

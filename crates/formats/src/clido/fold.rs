@@ -2,6 +2,7 @@
 
 use crate::SourceFacts;
 use crate::model::{Facts, Fold, SessionFacts, sum_costs};
+use crate::path::stem;
 
 /// Characters of a preview.
 const PREVIEW: usize = 80;
@@ -86,11 +87,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let listed_cost = fold.last_cost.unwrap_or(0.0);
     SessionFacts {
         // The file's name counts, not `meta.session_id`.
-        id: source
-            .relative
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default(),
+        id: stem(source.relative),
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone(),
         parent_session: fold.forked_from.clone(),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
+use crate::path::names;
 
 mod facts;
 mod fold;
@@ -60,10 +61,7 @@ impl Format for Clido {
 
 /// clido lists `<project>/<id>.jsonl`; with `--workdir .` the file lies directly in `sessions/`.
 fn place(relative: &Path, flat: bool) -> Placement {
-    let key: Vec<_> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let key = names(relative);
     let name = key
         .last()
         .map(|name| name.to_ascii_lowercase())

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::model::{Placement, SourcePart};
+use crate::path::{is_uuid, name, names};
 
 /// The folders of rollouts in Codex's own.
 pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
@@ -22,10 +23,7 @@ const DATE: usize = "2025-05-17-".len();
 /// a thread are one session. What lies elsewhere, a copy say, is one by itself. The first Codex
 /// wrote `rollout-<date>-<id>.json` into `sessions` itself.
 pub(super) fn place(relative: &Path) -> Placement {
-    let parts = relative.components();
-    let mut folders: Vec<_> = parts
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let mut folders = names(relative);
     let Some(name) = folders.pop() else {
         return Placement::Ignore("not a session file");
     };
@@ -70,8 +68,7 @@ fn is_rollout(name: &str) -> bool {
 
 /// Whether the file is one document, as the first Codex wrote them.
 pub(super) fn is_document(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().ends_with(DOCUMENT)
+    name(path).ends_with(DOCUMENT)
 }
 
 /// The thread that the name of a rollout names.
@@ -83,11 +80,7 @@ pub(super) fn thread_in(name: &str) -> Option<&str> {
         None => rest.strip_suffix(".jsonl")?.get(TIME..)?,
     };
     let (thread, page) = core.split_at_checked(UUID)?;
-    let is_uuid = thread.bytes().enumerate().all(|(at, byte)| match at {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    });
-    (is_uuid && (page.is_empty() || page.starts_with('_'))).then_some(thread)
+    (is_uuid(thread) && (page.is_empty() || page.starts_with('_'))).then_some(thread)
 }
 
 /// The folders beside `sessions` in Codex's own that hold no session, where that is a root.

@@ -3,7 +3,7 @@
 use super::names::NamedIn;
 use super::place::thread_in;
 use crate::model::{Base, Fold, SessionFacts, SourcePart};
-use crate::{SourceFacts, json};
+use crate::{SourceFacts, json, path};
 
 /// What a paginated rollout says that it is, as JSON.
 const PAGINATED: &str = "\"paginated\"";
@@ -58,11 +58,7 @@ fn of_pages(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let header = folds()
         .find_map(|fold| fold.header.clone())
         .unwrap_or_default();
-    let name = first
-        .relative
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
+    let name = path::name(first.relative);
     let newest =
         |value: fn(&Fold) -> &Option<String>| folds().rev().find_map(|fold| value(fold).clone());
     let sum = |value: fn(&Fold) -> u64| folds().map(value).sum();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::Shape;
 use crate::model::{Placement, SourcePart};
+use crate::path::names;
 
 /// The events of a session.
 const EVENTS: &str = "events.jsonl";
@@ -20,10 +21,7 @@ pub(super) fn shape(path: &Path) -> Shape {
 
 /// `<session>/events.jsonl` and `<session>/workspace.yaml`; before 1.0, `<session>.jsonl`.
 pub(super) fn place(relative: &Path) -> Placement {
-    let parts: Vec<_> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let parts = names(relative);
     let names: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
     let (session, part) = match names[..] {
         [session, EVENTS] => (session, SourcePart::Main),

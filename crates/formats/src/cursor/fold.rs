@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{TURN_ENDED, place};
-use crate::SourceFacts;
 use crate::model::{Facts, Fold, SessionFacts};
+use crate::{SourceFacts, path};
 
 /// What only this fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,12 +47,11 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     let fold = source.fold;
     let is_subagent = place::is_subagent(source.relative);
-    let stem = source.relative.file_stem().unwrap_or_default();
     // The directory's name with a hyphen for each other sign, which cannot be undone.
-    let project = place::names(source.relative).first().cloned();
+    let project = path::names(source.relative).first().cloned();
     let own = project.map(|project| serde_json::json!({ "project": project }).to_string());
     SessionFacts {
-        id: stem.to_string_lossy().into_owned(),
+        id: path::stem(source.relative),
         cwd: fold.cursor.cwd.clone().unwrap_or_default(),
         parent_session: place::parent(source.relative),
         created_raw: fold.cursor.begun_raw.clone(),

@@ -1,10 +1,10 @@
 //! What a file below Cursor's `projects` is, by its path alone.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use crate::Shape;
 use crate::model::{Placement, SourcePart};
+use crate::path::names;
 
 /// The folder of a project's transcripts.
 const TRANSCRIPTS: &str = "agent-transcripts";
@@ -15,14 +15,6 @@ pub(super) fn shape(path: &Path) -> Shape {
         true => Shape::Text,
         false => Shape::Lines,
     }
-}
-
-/// Names of a path below the root.
-pub(super) fn names(relative: &Path) -> Vec<Cow<'_, str>> {
-    let parts = relative.components();
-    parts
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect()
 }
 
 /// `<project>/agent-transcripts/<id>/<id>.jsonl`, or without the folder `<id>`; subagents lie in a

@@ -14,7 +14,7 @@ use super::directory::{self, Looked};
 use super::{cut, place, said, text};
 use crate::model::{Call, Class, Facts, Fold, Header, SessionFacts};
 use crate::parts::parts;
-use crate::{SourceFacts, stable_hash};
+use crate::{SourceFacts, path, stable_hash};
 
 /// What is remembered of the lines before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -449,20 +449,13 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         |source: &SourceFacts<'_>| source.fold.header.is_some() && !is_subagents(source);
     let is_subagent =
         parent.is_some() || sources.iter().any(is_subagents) && !sources.iter().any(is_persons);
-    let stem = || {
-        source
-            .relative
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-    };
     let hidden = hidden(sources, header.as_ref(), is_subagent);
     let header = header.unwrap_or_default();
     let (messages, tokens) = counted(sources);
     // What several files say is mostly the same.
     let errors = sources.iter().map(|source| source.fold.errors);
     SessionFacts {
-        id: header.id.unwrap_or_else(|| stem().into_owned()),
+        id: header.id.unwrap_or_else(|| path::stem(source.relative)),
         cwd: first(|fold| fold.cwd_beside.clone())
             .or_else(|| first(|fold| fold.gemini.cwd.clone()))
             .unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Facts, Fold, SessionFacts};
-use crate::{SourceFacts, stable_hash};
+use crate::{SourceFacts, path, stable_hash};
 
 /// What only induscode's fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -79,17 +79,12 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         return SessionFacts::default();
     };
     let fold = source.fold;
-    let name =
-        |name: Option<&std::ffi::OsStr>| name.map(|name| name.to_string_lossy().into_owned());
     // The file's name counts: one that was renamed still says its old id in its first line.
-    let id = name(source.relative.file_stem()).unwrap_or_default();
-    let folder = source
-        .relative
-        .parent()
-        .and_then(|folder| folder.file_name());
+    let id = path::stem(source.relative);
+    let folder = source.relative.parent().map(path::name);
     let mut own = serde_json::Map::new();
     // The directory stands nowhere in the file, and its name in the folder's cannot be undone.
-    if let Some(folder) = name(folder) {
+    if let Some(folder) = folder.filter(|folder| !folder.is_empty()) {
         own.insert("project".to_owned(), folder.into());
     }
     let written = fold.header.as_ref().and_then(|header| header.id.clone());

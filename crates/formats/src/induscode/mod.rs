@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts, SourcePart};
+use crate::path::names;
 
 mod fold;
 mod line;
@@ -67,10 +68,7 @@ impl Format for Induscode {
 
 /// `--<project>--/<id>.ndjson`.
 fn place(relative: &Path, flat: bool) -> Placement {
-    let key: Vec<_> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let key = names(relative);
     let is_transcript = relative
         .extension()
         .is_some_and(|extension| extension == "ndjson");

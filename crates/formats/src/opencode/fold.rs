@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::documents::DOCUMENTS;
-use crate::SourceFacts;
 use crate::model::{Facts, Fold, Header, SessionFacts};
+use crate::{SourceFacts, path};
 
 /// What only this fold keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -120,8 +120,7 @@ pub(super) fn renews(fold: &mut Fold, facts: &Facts) -> bool {
 
 /// The session's id by its path, where nothing else says it.
 fn called(source: &SourceFacts<'_>) -> String {
-    let name = source.relative.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
+    path::name(source.relative).into_owned()
 }
 
 fn revert(own: Option<&str>) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::subagents;
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
-use crate::{SourceFacts, json};
+use crate::{SourceFacts, json, path};
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
@@ -81,16 +81,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     let fold = source.fold;
     let header = fold.header.clone().or_else(|| fold.late_header.clone());
-    let stem = || {
-        source
-            .relative
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    };
     let (id, header) = match header {
         Some(header) => (header.id.clone().unwrap_or_default(), header),
-        None => (stem(), Default::default()),
+        None => (path::stem(source.relative), Default::default()),
     };
     let started_by = subagents::parent(source.relative);
     // Only a header's time that is a string counts.

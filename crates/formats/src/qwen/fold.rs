@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::place::{self, Kind};
-use crate::SourceFacts;
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
+use crate::{SourceFacts, path};
 
 /// What is remembered of the lines before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -173,8 +173,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             true => side
                 .id
                 .or(header.id)
-                .unwrap_or_else(|| place::stem(source.relative)),
-            false => place::stem(source.relative),
+                .unwrap_or_else(|| path::stem(source.relative)),
+            false => path::stem(source.relative),
         },
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone().or(said_of),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::model::{Placement, SourcePart};
+use crate::path::{name, stem};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,7 @@ const META: &str = ".meta.json";
 
 impl Kind {
     pub(super) fn of(path: &Path) -> Kind {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name(path);
         let folder = path.parent().and_then(Path::parent);
         let is_below_subagents = folder.is_some_and(|folder| folder.ends_with("subagents"));
         match (is_below_subagents, name.ends_with(META)) {
@@ -75,10 +76,4 @@ fn is_session_id(stem: &str) -> bool {
 pub(super) fn session_above(path: &Path) -> Option<String> {
     let folder = path.parent()?.file_name()?;
     Some(folder.to_string_lossy().into_owned())
-}
-
-/// The name of a file, without what stands behind its last dot.
-pub(super) fn stem(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
 }
