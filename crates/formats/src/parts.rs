@@ -233,12 +233,7 @@ pub(crate) fn note_call(
     args: &Raw<'_>,
     facts: &mut Facts,
 ) -> Option<()> {
-    let given = match args.0 {
-        Some(_) => args.parse::<Loose<Arguments<'_>>>()?,
-        None => Loose::Missing,
-    };
-    let none = Arguments::default();
-    let given = given.object().unwrap_or(&none);
+    let given: Arguments<'_> = args.object()?.unwrap_or_default();
     let tool = tool.shown();
     let paths = [&given.file_path, &given.absolute_path, &given.path];
     let path = paths.into_iter().find_map(Text::owned);
@@ -272,11 +267,8 @@ fn touched(tool: &str) -> Option<bool> {
 
 /// Whether a tool's answer is an error. `None` where the second tier is needed.
 fn is_error(response: &Raw<'_>) -> Option<bool> {
-    let Some(_) = response.0 else {
-        return Some(false);
-    };
-    let response = response.parse::<Loose<Response<'_>>>()?;
-    Some(response.object().is_some_and(|said| said.error.is_value()))
+    let response: Option<Response<'_>> = response.object()?;
+    Some(response.is_some_and(|said| said.error.is_value()))
 }
 
 /// Tokens as the API counts them.

@@ -56,12 +56,7 @@ fn tool(part: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
     let end = times.and_then(|times| times.end.0);
     facts.time_ms = facts.time_ms.or(start).or(state.suspended.0);
     facts.message_ms = facts.message_ms.or(end);
-    let input = match state.input.0 {
-        Some(_) => state.input.parse::<Loose<Input<'_>>>()?,
-        None => Loose::Missing,
-    };
-    let none = Input::default();
-    let input = input.object().unwrap_or(&none);
+    let input: Input<'_> = state.input.object()?.unwrap_or_default();
     let path = [&input.file_path, &input.file_path_camel, &input.path]
         .into_iter()
         .find_map(Text::owned);

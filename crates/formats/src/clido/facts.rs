@@ -110,12 +110,7 @@ fn blocks(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
 }
 
 fn tool_use(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
-    let input = match block.input.0 {
-        Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
-        None => Loose::Missing,
-    };
-    let none = Input::default();
-    let input = input.object().unwrap_or(&none);
+    let input: Input<'_> = block.input.object()?.unwrap_or_default();
     let tool = block.name.shown();
     let path = input.file_path.owned().or_else(|| input.path.owned());
     let others = [&input.pattern, &input.query, &input.url];

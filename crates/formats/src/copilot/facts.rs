@@ -62,7 +62,7 @@ fn of_event(event: &Event<'_>) -> Option<Facts> {
             facts.role = Some("assistant".to_owned());
             facts.is_message = is_main;
             facts.model = data.model.owned().filter(|_| is_main);
-            for request in requests(data)? {
+            for request in data.tool_requests.objects()? {
                 call(&request, &mut facts)?;
             }
         }
@@ -147,7 +147,8 @@ fn of_session(kind: &str, data: &Data<'_>, is_main: bool, facts: &mut Facts) {
 /// (1.0.12) mark in no other way.
 fn says_nothing(data: &Data<'_>) -> Option<bool> {
     let is_empty = |text: Cow<'_, str>| text.trim().is_empty();
-    Some(data.content.text().is_some_and(is_empty) && attachments(data)?.is_empty())
+    let attached: Vec<Attachment<'_>> = data.attachments.objects()?;
+    Some(data.content.text().is_some_and(is_empty) && attached.is_empty())
 }
 
 /// Whether a person typed the message: what other agents, skills and the autopilot put in names its
@@ -244,33 +245,16 @@ fn shut_down(data: &Data<'_>) -> Header {
 }
 
 fn has_image(data: &Data<'_>) -> Option<bool> {
-    let attachments = attachments(data)?;
+    let attachments: Vec<Attachment<'_>> = data.attachments.objects()?;
     let types = attachments.iter().map(|of| of.mime_type.as_str());
     Some(types.flatten().any(|of| of.starts_with("image/")))
 }
 
-/// What is attached to a message. `None` where the second tier is needed.
-pub(super) fn attachments<'a>(data: &Data<'a>) -> Option<Vec<Attachment<'a>>> {
-    let mut attachments = Vec::new();
-    for attachment in data.attachments.items()? {
-        if let Loose::Object(attachment) = attachment.parse::<Loose<Attachment<'_>>>()? {
-            attachments.push(attachment);
-        }
-    }
-    Some(attachments)
-}
-
 /// The messages of a session that was taken over. `None` where the second tier is needed.
 pub(super) fn legacy_messages<'a>(data: &Data<'a>) -> Option<Vec<LegacyMessage<'a>>> {
-    let mut messages = Vec::new();
     let session = data.legacy_session.object();
     let listed = session.map(|session| session.chat_messages);
-    for message in listed.unwrap_or_default().items()? {
-        if let Loose::Object(message) = message.parse::<Loose<LegacyMessage<'_>>>()? {
-            messages.push(message);
-        }
-    }
-    Some(messages)
+    listed.unwrap_or_default().objects()
 }
 
 /// What a session that was taken over begins with: a text, or the first of a list.
@@ -280,10 +264,8 @@ fn first_typed(data: &Data<'_>) -> Option<Option<String>> {
             continue;
         }
         let mut texts = Vec::from_iter(message.content.text().map(Cow::into_owned));
-        for part in message.content.items()? {
-            if let Loose::Object(part) = part.parse::<Loose<LegacyPart<'_>>>()? {
-                texts.extend(part.text.owned());
-            }
+        for part in message.content.objects::<LegacyPart<'_>>()? {
+            texts.extend(part.text.owned());
         }
         let first = texts.into_iter().find(|text| !text.trim().is_empty());
         if first.is_some() {
@@ -293,25 +275,9 @@ fn first_typed(data: &Data<'_>) -> Option<Option<String>> {
     Some(None)
 }
 
-/// The tool calls of an answer. `None` where the second tier is needed.
-pub(super) fn requests<'a>(data: &Data<'a>) -> Option<Vec<ToolRequest<'a>>> {
-    let mut requests = Vec::new();
-    for request in data.tool_requests.items()? {
-        if let Loose::Object(request) = request.parse::<Loose<ToolRequest<'_>>>()? {
-            requests.push(request);
-        }
-    }
-    Some(requests)
-}
-
 fn call(request: &ToolRequest<'_>, facts: &mut Facts) -> Option<()> {
-    let arguments = match request.arguments.0 {
-        Some(_) => request.arguments.parse::<Loose<Arguments<'_>>>()?,
-        None => Loose::Missing,
-    };
-    let none = Arguments::default();
-    let arguments = arguments.object().unwrap_or(&none);
-    let patched = patched(request, arguments);
+    let arguments: Arguments<'_> = request.arguments.object()?.unwrap_or_default();
+    let patched = patched(request, &arguments);
     let tool = request.name.shown();
     let path = arguments.path.owned();
     let modified = match tool.as_deref() {
@@ -354,10 +320,10 @@ fn patched(request: &ToolRequest<'_>, arguments: &Arguments<'_>) -> Vec<FileTouc
 fn completed(data: &Data<'_>, facts: &mut Facts) -> Option<()> {
     let has_failed = match data.shell_execution.object() {
         Some(shell) => shell.exit_code.0.is_some_and(|code| code != 0.0),
-        None => match given(&data.result)? {
-            Some(result) => says_failed(&result.content),
-            None => false,
-        },
+        None => {
+            let given: Option<ToolResult<'_>> = data.result.object()?;
+            given.is_some_and(|given| says_failed(&given.content))
+        }
     };
     facts.role = Some("toolResult".to_owned());
     facts.is_error = data.success.0 == Some(false) || has_failed;
@@ -368,17 +334,6 @@ fn completed(data: &Data<'_>, facts: &mut Facts) -> Option<()> {
         ..Call::default()
     });
     Some(())
-}
-
-/// What a tool gave back, where it is an object. `None` where the second tier is needed.
-pub(super) fn given<'a>(part: &Raw<'a>) -> Option<Option<ToolResult<'a>>> {
-    match part.0 {
-        Some(_) => match part.parse::<Loose<ToolResult<'_>>>()? {
-            Loose::Object(result) => Some(Some(result)),
-            _ => Some(None),
-        },
-        None => Some(None),
-    }
 }
 
 /// Whether the last line of a result says that a command failed: versions before 1.0.86 tell its

@@ -1,7 +1,7 @@
 //! All text of one event of Copilot's that can be searched.
 
-use super::facts::{attachments, given, legacy_messages, requests};
-use super::line::{Attachment, Data, Event};
+use super::facts::legacy_messages;
+use super::line::{Attachment, Data, Event, ToolRequest, ToolResult};
 use crate::json::{self, Loose};
 use crate::model::Passage;
 use crate::pieces::Pieces;
@@ -44,7 +44,7 @@ fn of_event(event: &Event<'_>, pieces: &mut Pieces) -> Option<()> {
         "user.message" if !event.is_main() => {}
         "user.message" => {
             pieces.prose(&data.content);
-            for attachment in attachments(data)? {
+            for attachment in data.attachments.objects()? {
                 attached(&attachment, pieces);
             }
         }
@@ -61,7 +61,7 @@ fn of_event(event: &Event<'_>, pieces: &mut Pieces) -> Option<()> {
         "assistant.message" => {
             pieces.prose(&data.reasoning_text);
             pieces.prose(&data.content);
-            for request in requests(data)? {
+            for request in data.tool_requests.objects::<ToolRequest<'_>>()? {
                 pieces.output(&request.name);
                 pieces.leaves_of_arguments(&request.arguments);
             }
@@ -103,7 +103,7 @@ fn attached(attachment: &Attachment<'_>, pieces: &mut Pieces) {
 /// The text that the model was given; `detailedContent` is the same at length.
 fn completed(data: &Data<'_>, pieces: &mut Pieces) -> Option<()> {
     for part in [&data.result, &data.error] {
-        match given(part)? {
+        match part.object::<ToolResult<'_>>()? {
             Some(result) => {
                 let content = match result.content.is_value() {
                     true => &result.content,

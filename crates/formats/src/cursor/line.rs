@@ -195,12 +195,7 @@ fn call(block: &Block<'_>, facts: &mut Facts) -> Option<Vec<String>> {
         });
         return Some(named);
     }
-    let input = match block.input.0 {
-        Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
-        None => Loose::Missing,
-    };
-    let none = Input::default();
-    let input = input.object().unwrap_or(&none);
+    let input: Input<'_> = block.input.object()?.unwrap_or_default();
     let paths = [
         &input.path,
         &input.file_path,

@@ -143,24 +143,13 @@ impl<'a> Line<'a> {
 
     /// The message's calls. `None` where the second tier is needed.
     pub fn calls(&self) -> Option<Vec<ToolCall<'a>>> {
-        objects(&self.tool_calls)
+        self.tool_calls.objects()
     }
 
     /// What was thought before the message. `None` where the second tier is needed.
     pub fn thought(&self) -> Option<Vec<Thought<'a>>> {
-        objects(&self.thoughts)
+        self.thoughts.objects()
     }
-}
-
-/// The objects in an array.
-fn objects<'a, T: Deserialize<'a>>(array: &Raw<'a>) -> Option<Vec<T>> {
-    let mut found = Vec::new();
-    for item in array.items()? {
-        if let Loose::Object(object) = item.parse::<Loose<T>>()? {
-            found.push(object);
-        }
-    }
-    Some(found)
 }
 
 /// Reads a record with `read`. What stands around the messages of a document or of a `$set` is no

@@ -83,6 +83,26 @@ impl<'a> Raw<'a> {
             _ => Some(Vec::new()),
         }
     }
+
+    /// The value as an object of shape `T`, if it is one. `None` only for JSON that serde refuses.
+    pub(crate) fn object<T: Deserialize<'a>>(&self) -> Option<Option<T>> {
+        let Some(raw) = self.0 else {
+            return Some(None);
+        };
+        Some(match super::parse(raw)? {
+            Loose::Object(object) => Some(object),
+            _ => None,
+        })
+    }
+
+    /// The objects where the value is an array, else none. `None` as in [`Raw::object`].
+    pub(crate) fn objects<T: Deserialize<'a>>(&self) -> Option<Vec<T>> {
+        let mut objects = Vec::new();
+        for item in self.items()? {
+            objects.extend(item.object::<T>()?);
+        }
+        Some(objects)
+    }
 }
 
 /// An object of shape `T`, or what stands in its place.

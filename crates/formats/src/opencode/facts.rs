@@ -271,12 +271,7 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     let completed = beside.and_then(|times| times.completed.0);
     let start = times.and_then(|times| times.start.0).or(ran);
     let end = times.and_then(|times| times.end.0).or(completed);
-    let input = match state.input.0 {
-        Some(_) => state.input.parse::<Loose<Input<'_>>>()?,
-        None => Loose::Missing,
-    };
-    let none = Input::default();
-    let input = input.object().unwrap_or(&none);
+    let input: Input<'_> = state.input.object()?.unwrap_or_default();
     let name = data.tool.shown().or_else(|| data.name.shown());
     let path = input.file_path.owned().or_else(|| input.path.owned());
     let others = [&input.pattern, &input.query, &input.url, &input.description];

@@ -58,9 +58,8 @@ fn answered(data: &Data<'_>, facts: &mut Facts) -> Option<()> {
     facts.copied_with = created.map(|created| created.to_string());
     facts.stop_reason = data.finish.owned();
     failed(data, facts);
-    for item in data.content.items()? {
-        if let Loose::Object(item) = item.parse::<Loose<Data<'_>>>()?
-            && item.kind.as_str() == Some("tool")
+    for item in data.content.objects::<Data<'_>>()? {
+        if item.kind.as_str() == Some("tool")
             && let Loose::Object(state) = &item.state
         {
             tool(&item, state, facts)?;
@@ -91,17 +90,9 @@ fn failed(data: &Data<'_>, facts: &mut Facts) {
 
 /// Whether an image was attached to a prompt.
 fn has_image(data: &Data<'_>) -> Option<bool> {
-    for file in data.files.items()? {
-        if let Loose::Object(file) = file.parse::<Loose<Data<'_>>>()?
-            && file
-                .mime
-                .as_str()
-                .is_some_and(|mime| mime.starts_with("image/"))
-        {
-            return Some(true);
-        }
-    }
-    Some(false)
+    let files: Vec<Data<'_>> = data.files.objects()?;
+    let mut types = files.iter().filter_map(|file| file.mime.as_str());
+    Some(types.any(|mime| mime.starts_with("image/")))
 }
 
 /// The text of a row that can be searched. `None` where a part of it needs the second tier.
@@ -113,12 +104,10 @@ pub(super) fn text(row: &Row<'_>, pieces: &mut Pieces) -> Option<()> {
         "user" => {
             super::text::said(&data, pieces);
             for list in [&data.files, &data.skills] {
-                for file in list.items()? {
-                    if let Loose::Object(file) = file.parse::<Loose<Data<'_>>>()? {
-                        pieces.output(&file.name);
-                        pieces.output(&file.description);
-                        pieces.output(&file.text);
-                    }
+                for file in list.objects::<Data<'_>>()? {
+                    pieces.output(&file.name);
+                    pieces.output(&file.description);
+                    pieces.output(&file.text);
                 }
             }
         }
