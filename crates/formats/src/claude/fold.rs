@@ -250,15 +250,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(tip) = state.older.tip(facts, is_known) {
         fold.leaf = Some(tip);
     }
-    if facts.model.is_some() {
-        fold.model.clone_from(&facts.model);
-    }
-    if facts.git_branch.is_some() {
-        fold.git_branch.clone_from(&facts.git_branch);
-    }
-    if facts.thinking_level.is_some() {
-        fold.thinking_level.clone_from(&facts.thinking_level);
-    }
+    fold.take_over(facts);
     add_figures(fold, facts);
     fold.messages += u64::from(facts.is_message);
     if fold.claude.called.is_none() && fold.first_message.is_none() {
@@ -414,7 +406,6 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_raw: begun.and_then(|begun| begun.at_raw.clone()),
         created_ms: begun.and_then(|begun| begun.at_ms),
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
-        message_count: fold.messages,
         first_message: first_message(fold, is_subagent),
         // It is known by what it was asked, whatever a person said to it later.
         typed: fold
@@ -422,24 +413,18 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .clone()
             .filter(|_| !is_subagent || state.called.is_none()),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
-        leaf: fold.leaf.clone(),
-        model: fold.model.clone(),
-        git_branch: fold.git_branch.clone(),
         has_moved: state.has_moved,
-        thinking_level: fold.thinking_level.clone(),
-        tokens: fold.tokens,
         // A fork begins with what its origin had cost.
         cost: state
             .cost()
             .or(fold.cost.filter(|_| !state.is_branched))
             .filter(|_| is_subagent || parent_session.is_none() || state.is_branched),
-        error_count: fold.errors,
         is_subagent,
         hidden: hidden(source, main.is_some(), is_subagent),
         own: merged(own, state.own.clone()),
         parent_session,
         id,
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 

@@ -89,21 +89,15 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         // The file's name counts, not `meta.session_id`.
         id: stem(source.relative),
         cwd: header.cwd.unwrap_or_default(),
-        name: fold.name.clone(),
         parent_session: fold.forked_from.clone(),
         created_raw: header.created_raw,
         created_ms: header.created_ms,
         modified_ms: source.mtime_ms.div_euclid(1000) * 1000,
         message_count: turns,
-        first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
-        entry_count: fold.entries,
         version: header.version,
-        cost: fold.cost,
         listed_cost: (fold.cost != Some(listed_cost)).then_some(listed_cost),
-        error_count: fold.errors,
         hidden: hidden(source, turns),
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 

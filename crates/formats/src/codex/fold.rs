@@ -496,16 +496,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.messages += u64::from(facts.is_message && facts.agent_sees);
     fold.errors += u64::from(facts.is_error);
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
-    for (in_force, new) in [
-        (&mut fold.model, &facts.model),
-        (&mut fold.provider, &facts.provider),
-        (&mut fold.git_branch, &facts.git_branch),
-        (&mut fold.thinking_level, &facts.thinking_level),
-    ] {
-        if new.is_some() {
-            in_force.clone_from(new);
-        }
-    }
+    fold.take_over(facts);
     // The header of the thread itself comes before that of the one it was forked from.
     if fold.repository.is_none() {
         fold.repository.clone_from(&facts.repository);

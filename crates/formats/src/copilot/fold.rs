@@ -129,22 +129,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.name.is_some() {
         fold.name.clone_from(&facts.name);
     }
-    if facts.model.is_some() {
-        fold.model.clone_from(&facts.model);
-    }
-    if facts.git_branch.is_some() {
-        fold.git_branch.clone_from(&facts.git_branch);
-    }
+    fold.take_over(facts);
     if facts.repository.is_some() {
         fold.repository.clone_from(&facts.repository);
     }
-    if facts.thinking_level.is_some() {
-        fold.thinking_level.clone_from(&facts.thinking_level);
-    }
-    if fold.first_message.is_none() {
-        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
-    }
-    fold.note_typed(facts);
+    fold.note_said(facts);
 }
 
 /// Whether a record is none of the last ones, of which it is one from now on.
@@ -236,22 +225,15 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_raw,
         created_ms,
         modified_ms: fold.last_entry_ms.unwrap_or(first.mtime_ms),
-        message_count: fold.messages,
         first_message: fold.first_message.clone().or_else(image),
         typed: fold.typed.clone().or_else(image),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         version: header.version,
-        model: fold.model.clone(),
-        git_branch: fold.git_branch.clone(),
-        repository: fold.repository.clone(),
         has_moved: fold.copilot.has_moved,
-        thinking_level: fold.thinking_level.clone(),
         tokens: tokens(fold, own),
-        cost: fold.cost,
-        error_count: fold.errors,
         hidden: hidden(first),
         own: (!own.is_empty()).then(|| serde_json::json!(own).to_string()),
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 

@@ -57,15 +57,11 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_raw: fold.cursor.begun_raw.clone(),
         created_ms: fold.cursor.begun_ms,
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
-        message_count: fold.messages,
-        first_message: fold.first_message.clone(),
         typed: fold.typed.clone().filter(|_| !is_subagent),
-        entry_count: fold.entries,
         is_subagent,
         hidden: hidden(fold).map(str::to_owned),
-        error_count: fold.errors,
         own,
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 

@@ -414,14 +414,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         fold.name = Some(name.clone()).filter(|name| !name.is_empty());
     }
     fold.leaf.clone_from(&fold.gemini.stands);
-    if facts.model.is_some() {
-        fold.model.clone_from(&facts.model);
-    }
+    fold.take_over(facts);
     fold.messages += u64::from(facts.is_message);
-    if fold.first_message.is_none() {
-        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
-    }
-    fold.note_typed(facts);
+    fold.note_said(facts);
 }
 
 /// The values of the list. A session may lie there in several files: as the document that it was

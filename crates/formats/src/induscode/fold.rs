@@ -94,19 +94,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     SessionFacts {
         id,
         modified_ms: source.mtime_ms,
-        message_count: fold.messages,
-        first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
-        entry_count: fold.entries,
-        leaf: fold.leaf.clone(),
-        model: fold.model.clone(),
-        provider: fold.provider.clone(),
-        tokens: fold.tokens,
-        cost: fold.cost,
-        error_count: fold.errors,
         hidden: hidden(source),
         own: (!own.is_empty()).then(|| serde_json::Value::from(own).to_string()),
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 

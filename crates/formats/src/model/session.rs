@@ -170,6 +170,28 @@ impl Fold {
         }
     }
 
+    /// The first message, and what a person typed, unless they are known already.
+    pub(crate) fn note_said(&mut self, facts: &Facts) {
+        if self.first_message.is_none() {
+            self.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
+        }
+        self.note_typed(facts);
+    }
+
+    /// What is in force from an entry on, as far as it says that.
+    pub(crate) fn take_over(&mut self, facts: &Facts) {
+        for (in_force, new) in [
+            (&mut self.model, &facts.model),
+            (&mut self.provider, &facts.provider),
+            (&mut self.git_branch, &facts.git_branch),
+            (&mut self.thinking_level, &facts.thinking_level),
+        ] {
+            if new.is_some() {
+                in_force.clone_from(new);
+            }
+        }
+    }
+
     /// Adds to the session's tokens and cost what an answer of it spent.
     pub(crate) fn add_usage(&mut self, usage: &Usage) {
         // What is written as the total lacks parts in some stores, or is another provider's idea.
@@ -262,4 +284,27 @@ pub struct SessionFacts {
     /// What it goes on from without holding it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
+}
+
+impl SessionFacts {
+    /// What the fold of a session's own file says; its format puts the rest over it.
+    pub(crate) fn of(fold: &Fold) -> SessionFacts {
+        SessionFacts {
+            name: fold.name.clone(),
+            message_count: fold.messages,
+            first_message: fold.first_message.clone(),
+            typed: fold.typed.clone(),
+            entry_count: fold.entries,
+            leaf: fold.leaf.clone(),
+            model: fold.model.clone(),
+            provider: fold.provider.clone(),
+            git_branch: fold.git_branch.clone(),
+            repository: fold.repository.clone(),
+            thinking_level: fold.thinking_level.clone(),
+            tokens: fold.tokens,
+            cost: fold.cost,
+            error_count: fold.errors,
+            ..SessionFacts::default()
+        }
+    }
 }

@@ -265,7 +265,6 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_raw: header.created_raw.clone(),
         created_ms: header.created_ms.or(window.created_ms),
         modified_ms: modified(source, window, &header),
-        message_count: fold.messages,
         first_message: first_message(fold, window),
         typed: fold.typed.clone().filter(|_| asked_of(fold).is_none()),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
@@ -273,17 +272,11 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         leaf: (ranked.iter())
             .find_map(|source| stands_at(source.fold))
             .flatten(),
-        model: fold.model.clone(),
-        provider: fold.provider.clone(),
-        tokens: fold.tokens,
-        cost: fold.cost,
-        error_count: fold.errors,
         is_subagent: state.task.is_some() || is_subagent(window, node),
         hidden: hidden(source, window, node, &id),
         own,
-        thinking_level: fold.thinking_level.clone(),
         id,
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 

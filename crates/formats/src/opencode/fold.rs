@@ -161,24 +161,13 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .filter(|cwd| !cwd.is_empty())
             .or_else(|| fold.opencode.cwd.clone())
             .unwrap_or_default(),
-        name: fold.name.clone(),
         parent_session: header.parent_session,
         created_raw: header.created_raw,
         created_ms: header.created_ms,
         modified_ms: fold.last_message_ms.unwrap_or(source.mtime_ms),
-        message_count: fold.messages,
-        first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
-        entry_count: fold.entries,
-        leaf: fold.leaf.clone(),
-        model: fold.model.clone(),
-        provider: fold.provider.clone(),
-        tokens: fold.tokens,
-        cost: fold.cost,
-        error_count: fold.errors,
         is_subagent,
         hidden: hidden.map(str::to_owned),
         own: header.own,
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }

@@ -58,10 +58,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         let time = facts.message_ms.or(facts.time_ms);
         fold.last_message_ms = fold.last_message_ms.max(time);
     }
-    if fold.first_message.is_none() {
-        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
-    }
-    fold.note_typed(facts);
+    fold.note_said(facts);
 }
 
 fn keep_late_header(fold: &mut Fold, facts: &Facts) {
@@ -95,33 +92,19 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         id,
         parent_session: started_by.clone().or_else(|| parent(&header)),
         cwd: header.cwd.unwrap_or_default(),
-        name: fold.name.clone(),
         created_raw: header.created_raw,
         created_ms: header.created_ms,
         modified_ms: fold
             .last_message_ms
             .or(header_ms)
             .unwrap_or(source.mtime_ms),
-        message_count: fold.messages,
-        first_message: fold.first_message.clone(),
         typed: fold.typed.clone().filter(|_| started_by.is_none()),
-        entry_count: fold.entries,
         version: header.version,
         leaf,
-        model: fold.model.clone(),
-        provider: fold.provider.clone(),
-        tokens: fold.tokens,
-        cost: fold.cost,
-        listed_cost: None,
-        error_count: fold.errors,
         is_subagent: started_by.is_some(),
-        base: None,
         hidden: hidden(source),
         own: header.own,
-        git_branch: fold.git_branch.clone(),
-        repository: fold.repository.clone(),
-        has_moved: false,
-        thinking_level: fold.thinking_level.clone(),
+        ..SessionFacts::of(fold)
     }
 }
 

@@ -104,9 +104,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(name) = &facts.name {
         fold.name = (!name.is_empty()).then(|| name.clone());
     }
-    if facts.model.is_some() {
-        fold.model.clone_from(&facts.model);
-    }
+    fold.take_over(facts);
     if let Some(provider) = facts
         .usage
         .as_ref()
@@ -114,17 +112,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     {
         fold.provider = Some(provider.clone());
     }
-    if facts.git_branch.is_some() {
-        fold.git_branch.clone_from(&facts.git_branch);
-    }
     if facts.is_message {
         fold.messages += 1;
         fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
     }
-    if fold.first_message.is_none() {
-        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
-    }
-    fold.note_typed(facts);
+    fold.note_said(facts);
 }
 
 /// A line of the session: the first one, and what later ones say of whose it is and of its begin.
@@ -182,21 +174,12 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_raw: fold.qwen.begun_raw.clone(),
         created_ms: fold.qwen.begun_ms,
         modified_ms: source.mtime_ms,
-        message_count: fold.messages,
-        first_message: fold.first_message.clone(),
-        typed: fold.typed.clone(),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
-        leaf: fold.leaf.clone(),
         model: fold.model.clone().or_else(|| model_beside(sources)),
-        provider: fold.provider.clone(),
-        git_branch: fold.git_branch.clone(),
-        tokens: fold.tokens,
-        cost: fold.cost,
-        error_count: fold.errors,
         is_subagent: is_of_subagent || fold.qwen.was_started,
         hidden: hidden(source, is_of_subagent),
         own: side.own,
-        ..SessionFacts::default()
+        ..SessionFacts::of(fold)
     }
 }
 
