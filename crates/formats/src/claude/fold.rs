@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 mod figures;
 
@@ -15,7 +15,7 @@ use super::queue::Queue;
 use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
 use crate::injected::without_paste_tags;
-use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart};
+use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, merged};
 use crate::{Record, SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
@@ -453,18 +453,6 @@ fn hidden(source: &SourceFacts<'_>, has_main: bool, is_subagent: bool) -> Option
         _ => return None,
     };
     Some(why.to_owned())
-}
-
-/// One object of both.
-fn merged(a: Option<String>, b: Option<String>) -> Option<String> {
-    let (a, b) = match (a, b) {
-        (Some(a), Some(b)) => (a, b),
-        (a, b) => return a.or(b),
-    };
-    let read = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
-    let mut all = read(&a);
-    all.extend(read(&b));
-    Some(Value::Object(all).to_string())
 }
 
 impl State {

@@ -2,7 +2,7 @@
 
 use super::names::NamedIn;
 use super::place::thread_in;
-use crate::model::{Base, Fold, SessionFacts, SourcePart};
+use crate::model::{Base, Fold, SessionFacts, SourcePart, merged};
 use crate::{SourceFacts, json, path};
 
 /// What a paginated rollout says that it is, as JSON.
@@ -36,18 +36,10 @@ fn name(session: &mut SessionFacts, names: &[SourceFacts<'_>]) {
     if let Some(name) = given.filter_map(|fold| fold.name.clone()).next() {
         session.name = Some(name);
     }
-    let pinned = in_database.and_then(|fold| fold.header.as_ref()?.own.as_deref());
-    if let (Some(pinned), Some(own)) = (pinned, &session.own) {
-        session.own = Some(joined(own, pinned));
+    let pinned = in_database.and_then(|fold| fold.header.as_ref()?.own.clone());
+    if session.own.is_some() {
+        session.own = merged(session.own.take(), pinned);
     }
-}
-
-/// One object with the members of both.
-fn joined(own: &str, more: &str) -> String {
-    let read = |text| serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap_or_default();
-    let mut own = read(own);
-    own.extend(read(more));
-    serde_json::Value::Object(own).to_string()
 }
 
 fn of_pages(sources: &[SourceFacts<'_>]) -> SessionFacts {

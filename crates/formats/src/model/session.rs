@@ -1,6 +1,7 @@
 //! What a session is: a fold over the facts of its entries in file order.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{Facts, Usage, sum, sum_costs};
 use crate::title::typed_title;
@@ -307,4 +308,16 @@ impl SessionFacts {
             ..SessionFacts::default()
         }
     }
+}
+
+/// One object, [as text](SessionFacts::own), with the members of both.
+pub(crate) fn merged(a: Option<String>, b: Option<String>) -> Option<String> {
+    let (a, b) = match (a, b) {
+        (Some(a), Some(b)) => (a, b),
+        (a, b) => return a.or(b),
+    };
+    let read = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
+    let mut all = read(&a);
+    all.extend(read(&b));
+    Some(Value::Object(all).to_string())
 }
