@@ -119,7 +119,9 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
             }
             // Of what is attached only that is read which somebody typed, or named, or wrote to the
             // agent.
-            facts.silent = facts.role.is_none() && facts.files.is_empty();
+            let attachment = line.attachment.object();
+            let has_listing = attachment.is_some_and(|attached| attached.listing().is_some());
+            facts.silent = facts.role.is_none() && facts.files.is_empty() && !has_listing;
         }
         "progress" | HOOK => facts.silent = true,
         _ => {

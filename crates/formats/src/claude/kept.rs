@@ -76,11 +76,11 @@ impl Kept {
         let speaks = matches!(facts.role.as_deref(), Some("user" | "assistant"));
         self.is_silent &= !speaks && facts.asked.is_none();
         if self.is_silent && facts.kind == "attachment" && facts.role.is_none() {
-            facts.silent = true;
-            if !facts.files.is_empty() {
+            if !facts.silent {
                 facts.files.clear();
                 facts.repeats = vec![Class::Output];
             }
+            facts.silent = true;
         }
     }
 }

@@ -276,7 +276,7 @@ pub(super) struct Attachment<'a> {
     // prompt_snapshot.
     #[serde(borrow)]
     pub system_prompt: Raw<'a>,
-    // file, pdf_reference: what a person named behind `@`.
+    // file, pdf_reference, directory: what a person named behind `@`.
     #[serde(borrow)]
     pub filename: Text<'a>,
     #[serde(borrow)]
@@ -291,6 +291,13 @@ impl<'a> Attachment<'a> {
     pub fn text_of_file(&self) -> Option<Cow<'a, str>> {
         let file = json::member(self.content.0?, "file")?;
         Raw(json::member(file, "content")).text()
+    }
+
+    /// What is in a directory that a person named; `None` where nothing is.
+    pub fn listing(&self) -> Option<Cow<'a, str>> {
+        let is_one = self.kind.as_str() == Some("directory");
+        let listing = self.content.text().filter(|_| is_one)?;
+        (!listing.trim().is_empty()).then_some(listing)
     }
 
     /// What agents of the team wrote meanwhile.

@@ -42,7 +42,7 @@ impl Format for Claude {
     }
 
     fn revision(&self) -> u32 {
-        15
+        16
     }
 
     fn knows(&self, kind: &str) -> bool {

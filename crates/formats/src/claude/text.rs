@@ -104,6 +104,10 @@ fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()>
             pieces.output_text(&text.unwrap_or_default());
             return Some(());
         }
+        Some("directory") => {
+            pieces.output_text(&attachment.listing().unwrap_or_default());
+            return Some(());
+        }
         Some(MAIL) => {
             let mail = attachment.mail()?;
             mail.iter().for_each(|text| pieces.prose_text(text));

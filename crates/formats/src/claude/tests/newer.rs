@@ -285,6 +285,22 @@ fn a_file_that_a_person_names_is_read_and_found() {
         assert_eq!(facts(&line).files, [touch("/w/a.png")]);
         assert_eq!(said_of(&line), []);
     }
+    // What is in a directory is found, which is no file.
+    let listed = |content: &str| {
+        attached(
+            json!({"type": "directory", "path": "/w/animals", "content": content,
+            "displayPath": "animals"}),
+        )
+    };
+    let line = listed("okapi.md\nquoll.md");
+    let found = facts(&line);
+    assert_eq!(
+        (found.silent, found.role, found.files),
+        (false, None, vec![])
+    );
+    let listing = "okapi.md\nquoll.md".to_owned();
+    assert_eq!(said_of(&line), [(Class::Output, vec![listing])]);
+    assert!(facts(&listed("\n")).silent && said_of(&listed("\n")).is_empty());
     // What the model has read already is not repeated.
     let line = attached(
         json!({"type": "already_read_file", "filename": "/w/notes.md",
