@@ -181,6 +181,12 @@ fn is_hooked(text: &str) -> bool {
     tags.any(|(begin, end)| text.starts_with(begin) && text.ends_with(end))
 }
 
+/// Whether hooks said all of a message.
+pub(crate) fn is_of_hooks(message: &[Part<'_>]) -> bool {
+    let is_added = |part: &Part<'_>| part.text.text().is_some_and(|text| is_hooked(&text));
+    !message.is_empty() && message.iter().all(is_added)
+}
+
 /// What a person typed: as it was shown, where that is recorded, else the message without the files
 /// that were put into it and what hooks added. `None` where the second tier is needed.
 pub(crate) fn typed(shown: &Raw<'_>, message: &[Part<'_>]) -> Option<String> {

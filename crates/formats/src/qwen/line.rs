@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::json::{Count, Flag, Int, Loose, Raw, Text};
-use crate::parts::{Part, parts};
+use crate::parts::{Part, is_of_hooks, parts};
 
 /// The last version whose subagents wrote no files, but for those in the background (looked at:
 /// 0.15.10; 0.21.2 writes one for each).
@@ -229,7 +229,8 @@ impl Line<'_> {
     }
 
     /// By `provenance`, which versions before 0.22 did not write: there by the type and by what the
-    /// message holds. A subagent is asked by the model that started it.
+    /// message holds. A subagent is asked by the model that started it, and hooks may say all that
+    /// stands where prompts are.
     pub fn said(&self, message: &[Part<'_>]) -> Said {
         let is_answer = |part: &Part<'_>| part.function_response.object().is_some();
         let is_unknown = self.provenance.as_str().is_none();
@@ -242,6 +243,7 @@ impl Line<'_> {
         };
         match self.kind.as_str() {
             Some("user") if is_unknown && message.iter().any(is_answer) => Said::Result,
+            Some("user") if !self.shown().is_value() && is_of_hooks(message) => Said::Injected,
             Some("user") if is_typed && self.is_sidechain.0 != Some(true) => Said::Typed,
             Some("user") => Said::Injected,
             Some("assistant") => Said::Answer,

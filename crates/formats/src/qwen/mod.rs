@@ -27,7 +27,7 @@ impl Format for Qwen {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     fn shape(&self) -> Shape {

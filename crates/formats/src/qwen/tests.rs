@@ -248,3 +248,29 @@ fn what_a_hook_adds_to_a_prompt_is_not_typed() {
     let expected = expected.map(|(class, text)| (class, text.to_owned()));
     assert_eq!(said.collect::<Vec<_>>(), expected);
 }
+
+#[test]
+fn what_hooks_alone_say_is_not_typed() {
+    let added = "<qwen:user-prompt-submit-context>\na walrus\n</qwen:user-prompt-submit-context>";
+    let prompt = |shown: Value| {
+        let message = json!({"role": "user", "parts": [{"text": added}, {"text": added}]});
+        let line = line(
+            0,
+            json!({"type": "user", "provenance": "real_user", "message": message,
+                "systemPayload": {"displayText": shown}}),
+        );
+        line.to_string()
+    };
+    let facts = |prompt: &str| Qwen.facts_at(Path::new("p/chats/a.jsonl"), prompt.as_bytes());
+    let of_hooks = prompt(Value::Null);
+    let found = facts(&of_hooks);
+    assert_eq!(found.role.as_deref(), Some("injected"));
+    assert_eq!(found.user_text, None);
+    let said = Qwen.passages(of_hooks.as_bytes());
+    assert!(said.iter().all(|passage| passage.class == Class::Output));
+    assert_eq!(said.len(), 1);
+    // A person may type such tags.
+    let found = facts(&prompt("what is a walrus?".into()));
+    assert_eq!(found.role.as_deref(), Some("user"));
+    assert_eq!(found.user_text.as_deref(), Some("what is a walrus?"));
+}

@@ -5,7 +5,7 @@ use super::facts::is_asked;
 use super::line::{Line, Message, Payload, Said};
 use crate::json::{self, Loose, Raw};
 use crate::model::Passage;
-use crate::parts::{add_typed, parts};
+use crate::parts::{add_typed, is_of_hooks, parts};
 use crate::pieces::Pieces;
 
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
@@ -38,6 +38,9 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
             if let Some(payload) = line.payload() {
                 noted(line, payload, pieces)?;
             }
+        }
+        Said::Injected if is_of_hooks(&parts) => {
+            parts.iter().for_each(|part| pieces.output(&part.text));
         }
         Said::Injected | Said::Answer => parts.iter().for_each(|part| part.add_to(pieces)),
     }
