@@ -4,6 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sessionary::{Config, GENERATION, Indexer};
 
+use crate::lines::pi_session;
+use crate::sandbox::Sandbox;
+
+/// Their files say which comes first, not the order in which they were read.
+#[test]
+fn the_largest_of_sessions_that_are_as_large_is_not_that_which_was_read_first() {
+    let home = Sandbox::new();
+    let write = |id: &str, year: u32| {
+        let at = format!("{year}-01-02T09:00:00.000Z");
+        pi_session(&home, id, "code/parser", &at, &[("user", "paint it")]);
+        let _ = home.run(&["sync"]);
+    };
+    write("0199-c", 2025);
+    write("0199-b", 2026);
+    write("0199-a", 2026);
+    write("0199-d", 2024);
+    let answer = home.json(&["sql", "SELECT id, bytes FROM largest_sessions", "--json"]);
+    let rows = answer["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row[1] == rows[0][1]));
+    let ids: Vec<_> = rows.iter().map(|row| row[0].as_str().unwrap()).collect();
+    assert_eq!(ids, ["0199-d", "0199-c", "0199-a", "0199-b"]);
+}
+
 #[test]
 fn the_contract_is_documented() {
     let place = tempfile::tempdir().unwrap();

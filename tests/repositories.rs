@@ -391,7 +391,7 @@ fn a_catalogue_of_the_version_before_is_brought_up_to_this_one() {
     assert_eq!(one(number), boat);
     assert_eq!(
         one("SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
-        "9"
+        "10"
     );
     assert_ne!(one("SELECT index_id FROM freshness"), index);
     let said = home.run(&["verify"]);

@@ -45,6 +45,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0007_relations.sql"),
     include_str!("../../migrations/0008_parents.sql"),
     include_str!("../../migrations/0009_parents_elsewhere.sql"),
+    include_str!("../../migrations/0010_largest.sql"),
 ];
 
 /// An open catalogue.

@@ -7,7 +7,7 @@ use super::failed;
 use crate::error::Error;
 
 /// In the order of their numbers. A file that was ever released is never changed.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../migrations/0001_ledger.sql"),
     include_str!("../../../migrations/0002_views.sql"),
     include_str!("../../../migrations/0003_catalogue.sql"),
@@ -16,6 +16,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../migrations/0006_places.sql"),
     include_str!("../../../migrations/0007_sums.sql"),
     include_str!("../../../migrations/0008_parents.sql"),
+    include_str!("../../../migrations/0009_largest.sql"),
 ];
 
 /// Bring the tables up to date. Who may not do so uses them as they are, if they are up to date.
