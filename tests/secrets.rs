@@ -37,6 +37,25 @@ fn home() -> Sandbox {
     home
 }
 
+/// What an advisor took is an entry of its own behind the answer, which says nothing.
+#[test]
+fn what_has_no_bytes_is_not_looked_through() {
+    let home = Sandbox::new();
+    let id = "5e550000-0000-4000-8000-000000000001";
+    let iterations = json!([{"type": "advisor_message", "model": "opus", "input_tokens": 9}]);
+    let answer = json!({"id": "m", "role": "assistant", "model": "sonnet",
+        "content": [{"type": "text", "text": "Oak."}],
+        "usage": {"input_tokens": 4, "output_tokens": 5, "iterations": iterations}});
+    let line = json!({"type": "assistant", "uuid": "a1", "parentUuid": null, "sessionId": id,
+        "cwd": "/w", "timestamp": AT, "message": answer});
+    let path = format!(".claude/projects/-w/{id}.jsonl");
+    home.write(&path, &format!("{line}\n"));
+    let looked = home.json(&["secrets", "--json"]);
+    assert_eq!(looked["searched"], json!({"sessions": 1, "entries": 1}));
+    let all = home.json(&["sql", "SELECT entries FROM sessions", "--json"]);
+    assert_eq!(all["rows"], json!([[2]]));
+}
+
 /// No form of the answer repeats a value.
 fn says_nothing(said: &str) {
     for value in [TOKEN, &TOKEN[4..], &OTHER[4..], PASSWORD] {

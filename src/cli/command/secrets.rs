@@ -201,6 +201,10 @@ fn of_session(
         if entry.inherited_from.is_some() {
             return Ok(());
         }
+        // What another model took has no bytes to look through.
+        if entry.start == entry.end {
+            return Ok(());
+        }
         // Else it is the next part of bytes that are no entry.
         let is_new = entry.problem.is_none() || entry.id != last;
         looked.entries += u64::from(is_new);
