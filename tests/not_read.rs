@@ -52,6 +52,30 @@ fn a_folder_that_is_named_is_not_missed() {
     assert!(!said.contains("Oh My Pi"), "{said}");
 }
 
+/// What another agent's format reads where it is named is told with that.
+#[test]
+fn what_can_be_read_is_told_with_how() {
+    let home = Sandbox::new();
+    home.write(".local/share/kilo/kilo.db", "made up");
+    home.write(".qwen/tmp/5e/chats/session-1.json", "{}");
+    let root = |folder: &str| home.home.join(folder).display().to_string();
+    let kilo = format!("opencode:{}", root(".local/share/kilo"));
+    let qwen = format!("gemini:{}", root(".qwen/tmp"));
+    let said = home.run(&["status", "--roots"]);
+    for (agent, root) in [
+        ("Kilo CLI: 1 file, 7 B", &kilo),
+        ("Qwen Code in Gemini CLI's format: 1 file, 2 B", &qwen),
+    ] {
+        let shown = root.replace(&home.home.display().to_string(), "$HOME");
+        let told = format!("{agent}, read with `--root {shown}` only");
+        assert!(said.contains(&told), "{said}");
+        let said = home.run(&["--root", root, "status", "--roots"]);
+        assert!(!said.contains(agent), "{said}");
+    }
+    let roots = home.json(&["status", "--roots", "--json"]);
+    assert_eq!(roots["not_read"][0]["root"], json!(kilo));
+}
+
 /// An agent that is read writes another shape: its sessions are there and say nothing.
 #[test]
 fn files_of_an_unknown_shape_are_told() {

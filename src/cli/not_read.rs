@@ -22,11 +22,15 @@ pub fn others(config: &Config) -> Vec<NotRead> {
     places::surroundings().not_read(&config.roots)
 }
 
-/// `Cursor: 412 files, 1.2 GB, not read by this version`.
+/// `Cursor: 412 files, 1.2 GB, not read by this version`, or how it is read.
 pub fn sentence(other: &NotRead) -> String {
     let more = if other.has_more { "more than " } else { "" };
+    let how = match &other.root {
+        None => "not read by this version".to_owned(),
+        Some(root) => format!("read with `--root {}` only", plain_line(&posix(root))),
+    };
     format!(
-        "{}: {more}{}, {more}{}, not read by this version",
+        "{}: {more}{}, {more}{}, {how}",
         plain_line(&other.agent),
         count(other.files, "file"),
         bytes(other.bytes)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::Environment;
-use super::others::{Base, Place, STORES, Store};
+use super::others::{Base, Place, READ_BY, STORES, Store};
 use crate::format::AGENTS;
 use crate::source::root::RootSpec;
 
@@ -29,6 +29,8 @@ pub struct NotRead {
     pub bytes: u64,
     /// There are more, which were not counted.
     pub has_more: bool,
+    /// What `--root` takes so that they are read all the same, by another agent's format.
+    pub root: Option<String>,
 }
 
 impl NotRead {
@@ -40,6 +42,15 @@ impl NotRead {
             files: 0,
             bytes: 0,
             has_more: false,
+            root: None,
+        }
+    }
+
+    /// The same where this format reads a folder of it.
+    fn read_by(self, format: &str, folder: &Path) -> NotRead {
+        NotRead {
+            root: Some(format!("{format}:{}", folder.display())),
+            ..self
         }
     }
 }
@@ -99,7 +110,8 @@ fn of_old_qwen(root: &RootSpec, roots: &[RootSpec]) -> Option<NotRead> {
     if roots.iter().any(is_read) {
         return None;
     }
-    in_each_of(place, "chats", "Qwen Code in Gemini CLI's format")
+    let found = in_each_of(place.clone(), "chats", "Qwen Code in Gemini CLI's format")?;
+    Some(found.read_by("gemini", &place))
 }
 
 /// The files that are in this folder of each folder in a place.
@@ -136,7 +148,12 @@ fn counted(store: &Store, environment: &Environment<'_>, roots: &[RootSpec]) -> 
             found.places.push(place);
         }
     }
-    (found.files > 0).then_some(found)
+    let folder = found.places.first()?.parent().map(Path::to_path_buf);
+    let format = READ_BY.iter().find(|(agent, _)| *agent == store.agent);
+    Some(match format.zip(folder) {
+        Some(((_, format), folder)) => found.read_by(format, &folder),
+        None => found,
+    })
 }
 
 /// Where the place is; `None` without a folder that it lies below.
@@ -308,6 +325,8 @@ mod tests {
         assert_eq!((told[0].files, told[0].bytes), (1, 2));
         let tmp = home.path().join(".qwen/tmp");
         assert_eq!(told[0].places, std::slice::from_ref(&tmp));
+        let root = format!("gemini:{}", tmp.display());
+        assert_eq!(told[0].root.as_deref(), Some(&*root));
         let read = [own, RootSpec::new("gemini", tmp)];
         assert_eq!(found(home.path(), &[], &read), []);
     }

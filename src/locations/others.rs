@@ -75,6 +75,10 @@ const TOKSCALE: &str = "the README of tokscale, November 2026";
 /// Fixtures and code of other programs that read it, and issues of its own.
 const READERS: &str = "programs that read it, November 2026";
 
+/// Agents whose databases another agent's format reads, where their folder is named, and that
+/// format.
+pub(super) const READ_BY: [(&str, &str); 2] = [("kilo", "opencode"), ("mimocode", "opencode")];
+
 /// By name.
 pub(super) const STORES: &[Store] = &[
     Store {
