@@ -462,6 +462,64 @@ fn a_folder_called_by_a_hash_is_of_the_directory_that_its_session_names() {
     assert_eq!(only(&of_hash("no-project-root").index()).cwd, "");
 }
 
+/// Beside the folder of all projects.
+#[test]
+fn a_folder_called_by_a_hash_is_of_the_directory_that_the_agent_lists() {
+    let store = of_hash("no-project-root");
+    // What is called otherwise is in no list.
+    let other = store.path("tmp/aviary/chats");
+    fs::create_dir_all(&other).unwrap();
+    let log = fs::read_dir(store.path(&format!("tmp/{HASH}/chats"))).unwrap();
+    let log = log.map(|file| file.unwrap().path()).next().unwrap();
+    fs::copy(log, other.join("session-2026-01-05T09-02-7d1c0a52.jsonl")).unwrap();
+    let aviary = "/home/ada/code/aviary";
+    let cwds = |when: &str| {
+        store.check(when);
+        let rows = rows(&store.index()).into_iter();
+        let mut cwds: Vec<_> = rows.map(|row| row.cwd).collect();
+        cwds.sort();
+        cwds
+    };
+    let (none, one) = (["", ""], ["", aviary]);
+    assert_eq!(cwds("no list"), none);
+    let (projects, trusted) = (
+        store.path("projects.json"),
+        store.path("trustedFolders.json"),
+    );
+    let opened = |path: &str| json!({"projects": {"/w": "w", path: "aviary"}}).to_string();
+    for (list, said) in [
+        (opened("/home/ada/code/aviary/nests"), none),
+        (opened(aviary), one),
+        (opened(aviary)[1..].to_owned(), none),
+        (opened(aviary), one),
+    ] {
+        fs::write(&projects, &list).unwrap();
+        assert_eq!(cwds(&list), said, "{list}");
+    }
+    fs::remove_file(&projects).unwrap();
+    assert_eq!(cwds("no list any more"), none);
+    fs::write(&trusted, json!({aviary: "TRUST_FOLDER"}).to_string()).unwrap();
+    assert_eq!(cwds("trusted"), one);
+    // What stands beside the sessions comes first.
+    let file = store.path(&format!("tmp/{HASH}/.project_root"));
+    fs::write(&file, "/w").unwrap();
+    assert_eq!(cwds("beside"), ["", "/w"]);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(cwds("trusted again"), one);
+    let exclude = Exclude::new(&[aviary]).unwrap();
+    let excluded = Config {
+        rules: Rules::set(exclude, FollowLinks::WithinRoots),
+        ..store.config()
+    };
+    for (list, left) in [(aviary, 1), ("/w", 2), (aviary, 1)] {
+        fs::write(&trusted, json!({list: "TRUST_FOLDER"}).to_string()).unwrap();
+        Indexer::open(&excluded).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(&excluded, Freshness::AsCommitted).unwrap();
+        assert_eq!(rows(&index).len(), left, "{list}");
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    }
+}
+
 /// Also of a log, whose proof stands far behind its beginning.
 #[test]
 fn a_proven_directory_decides_what_is_excluded() {

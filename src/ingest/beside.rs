@@ -15,6 +15,8 @@ use crate::source::root::RootSpec;
 
 /// The longest path that a file of a working directory may hold.
 pub const LONGEST_CWD: u64 = 32 << 10;
+/// The most that is read of a file that lists working directories.
+const LONGEST_LIST: u64 = 4 << 20;
 /// The most that is read of a file that names sessions.
 const LONGEST_NAMES: u64 = 64 << 20;
 /// What is said of a session that such a file does not name.
@@ -23,8 +25,29 @@ const NOTHING: &str = "{}";
 /// What such files say of each session: one names all those of a folder, and is read for each.
 static NAMES: Recent<Option<BTreeMap<String, String>>> = Recent::new();
 
+/// The working directory of the session at `path` that a file beside it holds, or that stands in
+/// one of the lists; `None` where none of these says it.
+pub fn cwd_beside(format: &dyn Format, path: &Path) -> io::Result<Option<String>> {
+    let held = format.cwd_beside(path).map(|file| cwd_in(&file));
+    if let Some(cwd) = held.transpose()?.flatten() {
+        return Ok(Some(cwd));
+    }
+    for file in format.cwd_lists(path) {
+        let list = match regular::read(&file, LONGEST_LIST) {
+            // Nor are sessions the worse for one that nobody may read.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
+            read => there(read)?,
+        };
+        let cwd = list.and_then(|list| format.cwd_in_list(path, &list));
+        if cwd.is_some() {
+            return Ok(cwd);
+        }
+    }
+    Ok(None)
+}
+
 /// The working directory that a file holds; `None` where there is no such file, or no such text.
-pub fn cwd_in(path: &Path) -> io::Result<Option<String>> {
+fn cwd_in(path: &Path) -> io::Result<Option<String>> {
     let Some(text) = there(regular::read(path, LONGEST_CWD))? else {
         return Ok(None);
     };
@@ -33,7 +56,7 @@ pub fn cwd_in(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Have those of the `known` sources that were found read again whose working directory stands in a
-/// file beside them, and is another one than when they were read.
+/// file beside them or in a list, and is another one than when they were read.
 pub fn doubt_directories(
     catalogue: &Catalogue,
     spec: &RootSpec,
@@ -44,7 +67,8 @@ pub fn doubt_directories(
     // One file says it of all sources beside it.
     let mut read: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
     for source in known {
-        let Some(file) = format.cwd_beside(&spec.at(&source.relative)) else {
+        let path = spec.at(&source.relative);
+        let Some(file) = format.cwd_beside(&path) else {
             continue;
         };
         if discovery.source(&source.relative).is_none() {
@@ -54,8 +78,8 @@ pub fn doubt_directories(
         let cwd = match read.entry(file) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let cwd = cwd_in(new.key()).map(Option::unwrap_or_default).ok();
-                new.insert(cwd)
+                let cwd = cwd_beside(format, &path).map(Option::unwrap_or_default);
+                new.insert(cwd.ok())
             }
         };
         if let Some(cwd) = cwd

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::beside::cwd_in;
+use super::beside::cwd_beside;
 use super::keep::{Keeper, with_twins};
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::SourcePath;
@@ -203,7 +203,7 @@ pub fn is_enough(
     Ok(true)
 }
 
-/// What the file beside a source says of its working directory.
+/// What the file beside a source, or a list, says of its working directory.
 enum CwdBeside {
     /// There is none: its format has no such files.
     Never,
@@ -216,7 +216,8 @@ enum CwdBeside {
 
 impl CwdBeside {
     fn of(path: &Path, format: &dyn Format) -> CwdBeside {
-        match format.cwd_beside(path).map(|beside| cwd_in(&beside)) {
+        let has_one = format.cwd_beside(path).is_some();
+        match has_one.then(|| cwd_beside(format, path)) {
             None => CwdBeside::Never,
             Some(Ok(None)) => CwdBeside::Nothing,
             Some(Ok(Some(cwd))) => CwdBeside::Said(cwd),

@@ -8,7 +8,7 @@ use self::proof::{GrowingProof, is_rows};
 use self::same::SameEntries;
 use self::start::{ReadStart, resume_point};
 use self::turns::LastTurn;
-use super::beside::{cwd_in, named_beside};
+use super::beside::{cwd_beside, named_beside};
 use super::plan::SourcePlan;
 use crate::archive::{PackedBytes, Packer};
 use crate::catalogue::write::{Chunk, Entries, flag};
@@ -138,9 +138,7 @@ pub fn read_once<E: Entries>(
     };
     file.seek(SeekFrom::Start(from))?;
     let mut fold = *fold;
-    if let Some(beside) = plan.format.cwd_beside(&plan.path) {
-        fold.cwd_beside = cwd_in(&beside)?.or(fold.cwd_beside);
-    }
+    fold.cwd_beside = cwd_beside(plan.format, &plan.path)?.or(fold.cwd_beside);
     fold.named_beside = named_beside(plan.format, &plan.path)?.or(fold.named_beside);
     let packs = plan.kept_as.is_some() && !file.is_kept_whole();
     let reader = Reader {

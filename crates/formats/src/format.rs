@@ -126,7 +126,20 @@ pub trait Format: Send + Sync {
         let _ = path;
         None
     }
-    /// The folder of the sources to which the file at `path` is that.
+    /// The files that list working directories, one of which may be that of the session at `path`
+    /// where the file of [`cwd_beside`](Format::cwd_beside) says nothing. They may lie above every
+    /// root.
+    fn cwd_lists(&self, path: &Path) -> Vec<PathBuf> {
+        let _ = path;
+        Vec::new()
+    }
+    /// The working directory of the session at `path` among those that such a file lists.
+    fn cwd_in_list(&self, path: &Path, list: &[u8]) -> Option<String> {
+        let _ = (path, list);
+        None
+    }
+    /// The folder of the sources to which the file at `path` is that of
+    /// [`cwd_beside`](Format::cwd_beside).
     fn folder_beside(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None

@@ -186,9 +186,7 @@ impl Walk<'_> {
             true => DirectoryFingerprint::of_directory(&directory.identity),
             false => {
                 let beside = self.cwd_beside(below, &mut settled);
-                let beside = beside
-                    .as_ref()
-                    .map(|(name, own)| (&**name, Kind::Other, own));
+                let beside = beside.iter().map(|(name, own)| (&**name, Kind::Other, own));
                 let names = names.iter().map(|n| (&*n.name, n.kind, &n.identity));
                 DirectoryFingerprint::of_files(names.chain(beside))
             }
@@ -416,14 +414,21 @@ impl Walk<'_> {
         Ok(names)
     }
 
-    /// The file that holds the working directory of what is in a directory; it lies elsewhere.
-    /// `settled` becomes false when it may hold another one without another identity.
-    fn cwd_beside(&self, below: &Path, settled: &mut bool) -> Option<(OsString, Identity)> {
+    /// The files that say the working directory of what is in a directory; they lie elsewhere.
+    /// `settled` becomes false when one may say another without another identity.
+    fn cwd_beside(&self, below: &Path, settled: &mut bool) -> Vec<(OsString, Identity)> {
         let any = self.root.join(below).join("any");
-        let file = self.format.cwd_beside(&any)?;
-        let identity = Identity::of(&fs::metadata(&file).ok()?);
-        *settled &= !identity.is_racy(self.started_ns);
-        Some((file.into_os_string(), identity))
+        let file = self.format.cwd_beside(&any).into_iter();
+        let files = file.chain(self.format.cwd_lists(&any));
+        let mut there = Vec::new();
+        for file in files {
+            if let Ok(metadata) = fs::metadata(&file) {
+                let identity = Identity::of(&metadata);
+                *settled &= !identity.is_racy(self.started_ns);
+                there.push((file.into_os_string(), identity));
+            }
+        }
+        there
     }
 
     /// What the link at a path leads to, or why it is not followed.

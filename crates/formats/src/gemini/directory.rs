@@ -1,16 +1,17 @@
 //! Which working directory has the hash by which a project's folder is called? Until early 2026
 //! that was the SHA-256 of its path as the agent was started there, neither resolved nor put in
 //! small letters (0.3.4 to 0.28.2, `getProjectHash` of `path.resolve`). So a path is not guessed: a
-//! directory above one that the session names has this hash, or it is another one.
+//! directory that the agent lists, or above one that the session names, has this hash, or it is
+//! another one.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{place, text};
-use crate::stable_hash;
+use crate::{json, stable_hash};
 
 /// Directories that are tried for one record.
 const MOST: usize = 64;
@@ -63,6 +64,32 @@ impl Looked {
 /// The hash by which the folder of the project is called to which the session at `path` belongs.
 pub(super) fn hash_of(path: &Path) -> Option<[u8; 32]> {
     of_hex(place::project(path)?.file_name()?.to_str()?)
+}
+
+/// What the agent lists beside the folder of all projects: those that a later version opened, in
+/// the member `projects`, and the folders that somebody trusts, or not.
+const LISTS: [&str; 2] = ["projects.json", "trustedFolders.json"];
+
+/// The lists in which the directory of the session at `path` may stand; none where its project's
+/// folder is called by no hash.
+pub(super) fn lists(path: &Path) -> Vec<PathBuf> {
+    let projects = place::project(path).and_then(Path::parent);
+    let above = projects
+        .and_then(Path::parent)
+        .filter(|_| hash_of(path).is_some());
+    let files = |above: &Path| LISTS.map(|name| above.join(name)).to_vec();
+    above.map(files).unwrap_or_default()
+}
+
+/// The directory in a list whose hash the folder of the project of the session at `path` has.
+pub(super) fn in_list(path: &Path, list: &[u8]) -> Option<String> {
+    let hash = hash_of(path)?;
+    let list = json::utf8(list)?;
+    let list = &list[json::whole(list.as_bytes())?];
+    let directories = json::members(json::member(list, "projects").unwrap_or(list));
+    let mut directories = directories.into_iter().map(|directory| directory.key);
+    let found = directories.find(|path| <[u8; 32]>::from(Sha256::digest(&**path)) == hash)?;
+    Some(found.into_owned())
 }
 
 struct Search<'s> {

@@ -56,6 +56,14 @@ impl Format for Gemini {
         place::project_root(path)
     }
 
+    fn cwd_lists(&self, path: &Path) -> Vec<PathBuf> {
+        directory::lists(path)
+    }
+
+    fn cwd_in_list(&self, path: &Path, list: &[u8]) -> Option<String> {
+        directory::in_list(path, list)
+    }
+
     fn folder_beside(&self, path: &Path) -> Option<PathBuf> {
         place::chats_beside(path)
     }
