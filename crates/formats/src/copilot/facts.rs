@@ -318,15 +318,13 @@ fn patched(request: &ToolRequest<'_>, arguments: &Arguments<'_>) -> Vec<FileTouc
 /// A command that ends with another code than 0 has failed, though its tool has not. `None` where
 /// the second tier is needed.
 fn completed(data: &Data<'_>, facts: &mut Facts) -> Option<()> {
-    let has_failed = match data.shell_execution.object() {
-        Some(shell) => shell.exit_code.0.is_some_and(|code| code != 0.0),
-        None => {
-            let given: Option<ToolResult<'_>> = data.result.object()?;
-            given.is_some_and(|given| says_failed(&given.content))
-        }
+    let result = data.result.object::<ToolResult<'_>>()?;
+    let says_failed = match (data.shell_execution.object(), result) {
+        (None, Some(result)) => says_failed(&result.content),
+        _ => false,
     };
     facts.role = Some("toolResult".to_owned());
-    facts.is_error = data.success.0 == Some(false) || has_failed;
+    facts.is_error = is_failure(data) || says_failed;
     facts.calls.push(Call {
         call_id: data.tool_call_id.shown(),
         is_result: true,
@@ -334,6 +332,22 @@ fn completed(data: &Data<'_>, facts: &mut Facts) -> Option<()> {
         ..Call::default()
     });
     Some(())
+}
+
+/// Whether an answer says that it is an error, whatever its text says.
+pub(super) fn has_failed(record: &[u8]) -> bool {
+    json::tiers(record, |text| {
+        let event = json::parse::<Loose<Event<'_>>>(text)?;
+        let data = event.object().and_then(|event| event.data.object());
+        Some(data.is_some_and(|data| is_failure(data)))
+    })
+    .unwrap_or_default()
+}
+
+fn is_failure(data: &Data<'_>) -> bool {
+    let shell = data.shell_execution.object();
+    let code = shell.and_then(|shell| shell.exit_code.0);
+    data.success.0 == Some(false) || code.is_some_and(|code| code != 0.0)
 }
 
 /// Whether the last line of a result says that a command failed: versions before 1.0.86 tell its

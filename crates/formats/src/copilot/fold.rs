@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
+use super::facts::has_failed;
 use super::usage::{Run, Scope};
 use super::workspace;
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart, Usage};
@@ -12,6 +13,9 @@ use crate::{SourceFacts, stable_hash};
 
 /// Records of usage that are remembered.
 const COUNTED: usize = 64;
+
+/// Calls that are remembered until they are answered.
+const CALLED: usize = 64;
 
 /// What stands for the prompts of a session that are nothing but images.
 const IMAGE: &str = "[Image]";
@@ -37,6 +41,10 @@ pub struct State {
     /// Hashes of the last records of usage: one may be written twice.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     counted: VecDeque<u64>,
+    /// Hashes of the ids of calls that are still to be answered, of tools that are no shells: the
+    /// text that these give says nothing of an exit code.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    called: VecDeque<u64>,
     /// The tokens of the answers' records when a run's end last said what the session took.
     #[serde(skip_serializing_if = "Option::is_none")]
     told_at: Option<i64>,
@@ -75,6 +83,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         Some(Scope::Session) => state.before.clear(),
         None => {}
     }
+    settle_errors(&mut state.called, record, facts);
     let before = state.silent.take();
     if let Some((id, above)) = before
         && facts.parent.as_ref() == Some(&id)
@@ -83,6 +92,29 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     }
     if let (true, Some(id)) = (facts.silent, &facts.id) {
         state.silent = Some((id.clone(), facts.parent.clone()));
+    }
+}
+
+/// What ends like the answer of a shell that failed is an error of a shell alone: other tools show
+/// files and pages that may end so.
+fn settle_errors(called: &mut VecDeque<u64>, record: &[u8], facts: &mut Facts) {
+    let is_shell = |tool: &String| tool.contains("bash") || tool.contains("shell");
+    for call in &mut facts.calls {
+        let Some(id) = &call.call_id else {
+            continue;
+        };
+        let id = stable_hash::of([id.as_bytes()]);
+        let was_called = called.iter().position(|open| *open == id);
+        was_called.and_then(|at| called.remove(at));
+        if !call.is_result {
+            if call.tool.as_ref().is_some_and(|tool| !is_shell(tool)) {
+                called.truncate(CALLED - 1);
+                called.push_front(id);
+            }
+        } else if facts.is_error && was_called.is_some() {
+            facts.is_error = has_failed(record);
+            call.is_error = Some(facts.is_error);
+        }
     }
 }
 

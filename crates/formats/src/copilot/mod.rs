@@ -29,7 +29,7 @@ impl Format for Copilot {
     }
 
     fn revision(&self) -> u32 {
-        10
+        11
     }
 
     fn knows(&self, kind: &str) -> bool {

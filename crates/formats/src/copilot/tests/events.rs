@@ -155,6 +155,47 @@ fn exit_codes_of_versions_that_write_them_as_text() {
     assert!(!is_error("<exited with exit code 3>", told));
 }
 
+/// A file, a page or a subagent's answer may end as what a shell gives does. Whose answer it is says
+/// its call; some providers number the calls of each answer.
+#[test]
+fn only_what_shells_give_ends_with_an_exit_code() {
+    let called = |tool: &str| {
+        let request = json!([{"toolCallId": "c", "name": tool, "arguments": {"path": "a"}}]);
+        event("assistant.message", json!({"toolRequests": request}))
+    };
+    let answered = |more: Value| {
+        let result = json!({"content": "x\n<exited with exit code 3>"});
+        let mut data = json!({"toolCallId": "c", "success": true, "result": result});
+        data.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        event("tool.execution_complete", data)
+    };
+    for (tool, more, expected) in [
+        ("view", json!({}), false),
+        ("view", json!({"success": false}), true),
+        ("bash", json!({}), true),
+        ("read_powershell", json!({}), true),
+        ("github-mcp-get_file", json!({}), false),
+    ] {
+        // What was answered before under the same id is forgotten.
+        let events = [
+            called("view"),
+            answered(json!({})),
+            called(tool),
+            answered(more),
+        ];
+        let (session, entries) = related(&events, true);
+        let last = entries.last().unwrap();
+        assert_eq!(last.is_error, expected, "{tool}");
+        assert_eq!(last.calls[0].is_error, Some(expected), "{tool}");
+        assert_eq!(session.error_count, u64::from(expected), "{tool}");
+    }
+    // Nothing says what was called.
+    let (session, _) = related(&[answered(json!({}))], true);
+    assert_eq!(session.error_count, 1);
+}
+
 /// The autopilot goes on by a message without text, which 1.0.12 marks in no other way.
 #[test]
 fn continuations_of_the_autopilot_are_silent() {
