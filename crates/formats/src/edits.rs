@@ -10,6 +10,7 @@ mod call;
 mod outcome;
 pub(crate) mod patch;
 mod recorded;
+pub(crate) mod script;
 pub(crate) mod shell;
 mod tool;
 

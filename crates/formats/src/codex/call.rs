@@ -29,7 +29,13 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     };
     let input = payload.input.text().or_else(of_function);
     let command = command(&asked.cmd).or_else(|| command(&asked.command));
-    let mut files = patch::touched(input.as_deref().unwrap_or_default(), None);
+    let code = input
+        .as_deref()
+        .filter(|_| tool.as_deref() == Some(script::TOOL));
+    let mut files = match code {
+        Some(code) => script::touched(code),
+        None => patch::touched(input.as_deref().unwrap_or_default(), None),
+    };
     let patches = command
         .as_deref()
         .filter(|command| command.contains(patch::BEGIN));
@@ -58,8 +64,7 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     let subject = subject
         .or(path)
         .or_else(|| Some(files.first()?.path.clone()));
-    let code = input.filter(|_| tool.as_deref() == Some(script::TOOL));
-    let subject = subject.or_else(|| script::subject(&code?));
+    let subject = subject.or_else(|| script::subject(code?));
     let call = Call {
         call_id: payload.call_id.owned().or_else(|| payload.id.owned()),
         tool,

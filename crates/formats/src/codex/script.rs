@@ -1,6 +1,9 @@
 //! What does a script of code mode do, and how did it end? There the model has one tool for all,
 //! which takes JavaScript.
 
+use crate::edits::{patch, script};
+use crate::model::FileTouch;
+
 /// The tool that takes a script.
 pub(super) const TOOL: &str = "exec";
 
@@ -15,6 +18,19 @@ pub(super) fn is_of(output: &str) -> bool {
 /// Whether a script gave that, and threw.
 pub(super) fn has_failed(output: &str) -> bool {
     is_of(output) && output.starts_with("Script failed\n")
+}
+
+/// The files of the patches in a script. Of patches that are put together while it runs those that
+/// it names.
+pub(super) fn touched(code: &str) -> Vec<FileTouch> {
+    let patches = script::patches(code).patches.into_iter();
+    let files = patches.flat_map(|of| patch::touched(&of.text, None));
+    let mut files: Vec<FileTouch> = files.collect();
+    if files.is_empty() {
+        files = patch::touched(code, None);
+        files.retain(|file| !file.path.contains("${"));
+    }
+    files
 }
 
 /// The first command that stands in a script, but for comments, else its first line that is none.

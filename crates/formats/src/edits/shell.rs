@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(crate) use given::given;
-pub(crate) use patches::patches;
+pub(crate) use patches::{ShellPatch, ShellPatches, patches};
 
 /// A program that a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::call::{Call, items, text};
 use super::patch::{self, Hunk};
-use super::{ByCommand, Edit, shell};
+use super::{ByCommand, Edit, script, shell};
 
 /// What becomes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,9 @@ enum Tool {
     Patch,
     Unknown,
 }
+
+/// The tool of Codex's code mode, which is given nothing but a script.
+const SCRIPT: &str = "exec";
 
 const PATHS: &[&str] = &[
     "path",
@@ -108,7 +111,10 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
         }
         Some(Tool::Unknown) => named(vec![Change::Unknown]),
         None => {
-            let found = shell::patches(&command(&call).unwrap_or_default());
+            let found = match given.as_str().filter(|_| call.tool == SCRIPT) {
+                Some(code) => script::patches(code),
+                None => shell::patches(&command(&call).unwrap_or_default()),
+            };
             let by_command = ByCommand {
                 patches: found.patches.len(),
                 fails_with_them: found.fails_with_them,
