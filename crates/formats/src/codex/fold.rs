@@ -7,6 +7,8 @@ use super::line::Record;
 use super::message::Message;
 use super::names::{self, NamedIn};
 use super::session::{base, is_legacy, is_spawned, is_subagent};
+use super::typed_command::Ran;
+use super::{imported, typed_command};
 use crate::model::{Class, Facts, Fold, Header, is_default};
 use crate::{json, stable_hash};
 
@@ -83,6 +85,12 @@ pub struct State {
     /// Calls of this turn whose output is an error.
     #[serde(skip_serializing_if = "is_default")]
     failed: Vec<String>,
+    /// A command of its person's of which one line was read.
+    #[serde(skip_serializing_if = "is_default")]
+    ran: Option<Ran>,
+    /// When the turn began that is read, where it was taken over from another agent.
+    #[serde(skip_serializing_if = "is_default")]
+    imported_ms: Option<i64>,
     /// The working directory of the first turn.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) cwd: Option<String>,
@@ -231,6 +239,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         state.named_in = json::utf8(record).and_then(NamedIn::of);
         return;
     }
+    imported::relate(&mut state.imported_ms, record, facts);
     let sent = state.sent.take();
     match facts.kind.as_str() {
         "session_meta" => begin(state, record, facts.header.as_ref()),
@@ -270,6 +279,7 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         if facts.kind == "user_message" && !is_typed {
             state.sent = facts.user_text.as_deref().map(known_by);
         }
+        typed_command::relate(&mut state.ran, record, facts);
         settle_answer(fold, record, facts);
     }
     settle_usage(fold, is_inherited, facts);

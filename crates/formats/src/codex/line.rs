@@ -128,6 +128,11 @@ pub(super) struct Payload<'a> {
     pub prompt: Raw<'a>,
     #[serde(borrow)]
     pub user_facing_hint: Raw<'a>,
+    /// Of a turn, in seconds.
+    #[serde(borrow)]
+    pub turn_id: Text<'a>,
+    pub started_at: Int,
+    pub completed_at: Int,
     pub started_at_ms: Int,
     pub completed_at_ms: Int,
     /// See [`Payload::item`].

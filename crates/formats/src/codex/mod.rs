@@ -17,6 +17,7 @@ mod call;
 mod document;
 mod facts;
 mod fold;
+mod imported;
 mod line;
 mod message;
 mod names;
@@ -26,6 +27,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod text;
+mod typed_command;
 mod types;
 
 pub use fold::State;
@@ -41,7 +43,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        15
+        16
     }
 
     fn knows(&self, kind: &str) -> bool {

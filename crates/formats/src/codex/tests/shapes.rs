@@ -101,7 +101,7 @@ pub(super) fn roles(rollout: &Rollout) -> Vec<&str> {
     rollout.said().iter().map(|(role, _)| *role).collect()
 }
 
-fn only_facts(line: &str) -> Facts {
+pub(super) fn only_facts(line: &str) -> Facts {
     read(&[header(&json!({})), line.to_owned()])
         .entries
         .remove(1)

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::shapes::{at, call, count, event, header, item, read, roles, sent, typed_item};
+use super::shapes::{
+    at, call, count, event, header, item, only_facts, read, roles, sent, typed_item,
+};
 use super::{Rollout, line};
 use crate::Format;
 use crate::codex::Codex;
@@ -202,6 +204,38 @@ fn a_script_of_code_mode_is_known_by_its_command_and_may_fail() {
     );
 }
 
+#[test]
+fn patches_in_a_script_of_code_mode_name_their_files() {
+    let touched = |code: &str| {
+        let call = json!({"type": "custom_tool_call", "name": "exec", "call_id": "s1",
+            "input": code});
+        let files = only_facts(&response(&call)).files.into_iter();
+        files.map(|file| file.path).collect::<Vec<_>>()
+    };
+    let quoted =
+        r#""*** Begin Patch\n*** Add File: a b.rs\n+x\n*** Delete File: c\n*** End Patch""#;
+    for (code, expected) in [
+        (
+            format!("text(await tools.apply_patch({quoted}))"),
+            &["a b.rs", "c"][..],
+        ),
+        (
+            format!("const p = {quoted}; await tools.apply_patch(p)"),
+            &["a b.rs", "c"],
+        ),
+        (format!("text({quoted})"), &[]),
+        // What it names stands there, also where its lines do not.
+        (
+            "await tools.apply_patch(`*** Begin Patch\n*** Add File: ${a}\n+${b}\n\
+             *** Add File: d\n+${b}\n*** End Patch`)"
+                .to_owned(),
+            &["d"],
+        ),
+    ] {
+        assert_eq!(touched(&code), expected, "{code}");
+    }
+}
+
 fn view(id: &str, gives: &str) -> [String; 2] {
     let call = json!({"type": "function_call", "name": "view_image", "call_id": id,
         "arguments": "{\"path\": \"a.png\"}"});
@@ -278,6 +312,131 @@ fn a_prompt_whose_event_stands_before_it_is_one() {
         read(&[header(&json!({})), count(49, 49)]).session.tokens,
         Some(49)
     );
+}
+
+/// `externalAgentConfig/import` writes all lines at once; a turn says when it began.
+#[test]
+fn what_was_taken_over_has_its_own_times() {
+    let import = "2026-07-08T10:05:43.713Z";
+    let turn = |kind: &str, id: &str, times: Value| {
+        let mut payload = json!({"type": kind, "turn_id": id});
+        let members = payload.as_object_mut().unwrap();
+        members.extend(times.as_object().cloned().unwrap_or_default());
+        event(&payload)
+    };
+    let began = |id: &str, time: i64| turn("task_started", id, json!({"started_at": time}));
+    let lines = [
+        header(&json!({})),
+        began("external-import-turn-1", 1_767_603_600),
+        sent("Is it citrine?"),
+        item("user", "Is it citrine?"),
+        answer("It shines."),
+        turn("task_complete", "external-import-turn-1", json!({})),
+        began("external-import-turn-2", 1_767_607_200),
+        item("user", "Again"),
+        turn(
+            "task_complete",
+            "external-import-turn-2",
+            json!({"completed_at": 1_767_607_205}),
+        ),
+        turn("thread_settings_applied", "", json!({})),
+        began("01a2", 1_783_505_143),
+        item("user", "And now?"),
+    ];
+    let talk = read(&lines.map(|line| at(import, &line)));
+    let times = talk
+        .entries
+        .iter()
+        .map(|(facts, _)| facts.time_ms.unwrap() / 1000);
+    let (one, two, own) = (1_767_603_600, 1_767_607_200, 1_783_505_143);
+    let ended = two + 5;
+    assert_eq!(
+        times.collect::<Vec<_>>(),
+        [own, one, one, one, one, one, two, two, ended, own, own, own]
+    );
+    // A turn without a time has that of its lines.
+    let unknown = [
+        header(&json!({})),
+        turn("task_started", "external-import-turn-1", json!({})),
+        item("user", "Go on"),
+    ];
+    let talk = read(&unknown.map(|line| at(import, &line)));
+    let last = talk.entries.last().unwrap();
+    assert_eq!(last.0.time_ms.unwrap() / 1000, own);
+}
+
+/// What a command of a person's printed stands in its event and in the message to the model.
+#[test]
+fn what_a_typed_command_printed_is_found_once() {
+    let ended = |printed: &str| {
+        event(
+            &json!({"type": "exec_command_end", "call_id": "u1", "exit_code": 0,
+            "command": ["/bin/zsh", "-lc", "ls shed"], "aggregated_output": printed}),
+        )
+    };
+    let item_ended = |printed: &str| {
+        let item = json!({"type": "CommandExecution", "id": "u1", "status": "completed",
+            "command": ["pwsh", "-NoProfile", "-Command", "ls shed"], "exit_code": 0,
+            "aggregated_output": printed});
+        event(&json!({"type": "item_completed", "item": item}))
+    };
+    let told = |command: &str, printed: &str| {
+        let about = "Exit code: 0\nDuration: 0.1000 seconds";
+        item(
+            "user",
+            &format!(
+                "<user_shell_command>\n<command>\n{command}\n</command>\n<result>\n\
+            {about}\nOutput:\n{printed}\n</result>\n</user_shell_command>"
+            ),
+        )
+    };
+    let searched = |lines: &[String]| {
+        let lines = [&[header(&json!({}))], lines].concat();
+        let repeats = read(&lines).entries.into_iter().skip(1);
+        let repeats = repeats.map(|(facts, _)| !facts.repeats.contains(&Class::Output));
+        repeats.collect::<Vec<_>>()
+    };
+    for (lines, expected) in [
+        (
+            [ended("a rake\n"), told("ls shed", "a rake\n")],
+            [true, false],
+        ),
+        (
+            [item_ended("a rake\n"), told("ls shed", "a rake")],
+            [true, false],
+        ),
+        ([told("ls shed", "a rake"), ended("a rake")], [true, false]),
+        // The message is cut, or the event is.
+        (
+            [ended("a rake and a spade"), told("ls shed", "a ... spade")],
+            [true, false],
+        ),
+        (
+            [ended("a ... spade"), told("ls shed", "a rake and a spade")],
+            [true, true],
+        ),
+        ([ended("a rake"), told("ls", "a rake")], [true, true]),
+        ([ended("a rake"), ended("a rake")], [true, true]),
+        (
+            [told("ls shed", "a rake"), told("ls shed", "a rake")],
+            [true, true],
+        ),
+    ] {
+        assert_eq!(searched(&lines), expected, "{lines:?}");
+    }
+    let pair = [ended("a rake"), told("ls shed", "a rake")];
+    let twice = [pair.clone(), pair].concat();
+    assert_eq!(searched(&twice), [true, false, true, false]);
+    let passages = Codex
+        .passages(told("ls shed", "a rake").as_bytes())
+        .into_iter();
+    let passages: Vec<_> = passages.map(|of| (of.class, of.pieces.join(" "))).collect();
+    let result = "Exit code: 0\nDuration: 0.1000 seconds\nOutput:\na rake".to_owned();
+    let expected = [
+        (Class::Prose, "ls shed".to_owned()),
+        (Class::Output, result),
+    ];
+    assert_eq!(passages, expected);
 }
 
 /// 0.142 and 0.154 put the summary there as an answer, without a mark.
