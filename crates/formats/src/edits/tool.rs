@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::call::{Call, items, text};
 use super::patch::{self, Hunk};
+use super::shell::ShellPatches;
 use super::{ByCommand, Edit, script, shell};
 
 /// What becomes of a file.
@@ -111,10 +112,7 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
         }
         Some(Tool::Unknown) => named(vec![Change::Unknown]),
         None => {
-            let found = match given.as_str().filter(|_| call.tool == SCRIPT) {
-                Some(code) => script::patches(code),
-                None => shell::patches(&command(&call).unwrap_or_default()),
-            };
+            let found = applied(&call);
             let by_command = ByCommand {
                 patches: found.patches.len(),
                 fails_with_them: found.fails_with_them,
@@ -136,6 +134,14 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
             });
             edits.collect()
         }
+    }
+}
+
+/// The patches that a call applies by its script or its command.
+fn applied(call: &Call) -> ShellPatches {
+    match call.arguments.as_str().filter(|_| call.tool == SCRIPT) {
+        Some(code) => script::patches(code),
+        None => shell::patches(&command(call).unwrap_or_default()),
     }
 }
 
