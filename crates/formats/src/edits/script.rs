@@ -130,9 +130,8 @@ impl Script {
         if behind.starts_with('/') {
             return past("\n");
         }
-        if behind.starts_with('*') {
+        if let Some(within) = behind.strip_prefix('*') {
             self.code.push(' ');
-            let within = &behind[1..];
             return within.split_once("*/").map_or("", |(_, rest)| rest);
         }
         let before = self.code.trim_end().chars().next_back();
