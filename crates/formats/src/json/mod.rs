@@ -8,10 +8,10 @@
 mod collation;
 mod date;
 mod js;
+mod labels;
 mod lenient;
 mod loose;
 mod members;
-mod names;
 mod scan;
 mod stringify;
 mod walk;

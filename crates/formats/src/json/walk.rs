@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
+use super::labels::{Labels, are_arguments};
 use super::lenient::decode;
-use super::names::{Names, are_arguments};
 use crate::model::{Mask, masked_behind};
 
 /// A piece of a well-formed JSON text.
@@ -129,14 +129,14 @@ const MOST_WITHIN: u32 = 8;
 const TOO_DEEP: &str = "[redacted]";
 
 /// As [`leaves`], with all that each is called: by its key, and where that says no more than
-/// `value` or `text`, by the names beside it. Where a string is what a tool was given, as JSON, its
+/// `value` or `text`, by the labels beside it. Where a string is what a tool was given, as JSON, its
 /// leaves follow it.
 pub fn named_leaves(json: &[u8], visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
     named_leaves_within(json, MOST_WITHIN, visit);
 }
 
 fn named_leaves_within(json: &[u8], within: u32, visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
-    let names = Names::of(json);
+    let labels = Labels::of(json);
     let mut given = Vec::new();
     keyed_in(json, |object, key, token| {
         let leaf = match token {
@@ -147,10 +147,10 @@ fn named_leaves_within(json: &[u8], within: u32, visit: &mut impl FnMut(&[&str],
             },
             _ => return,
         };
-        let beside = names.beside(json, object, key);
+        let beside = labels.beside(json, object, key);
         let all: Vec<&str> = [key]
             .into_iter()
-            .chain(beside.iter().map(|name| &**name))
+            .chain(beside.iter().map(|label| &**label))
             .collect();
         if within > 0
             && let Leaf::Text(text) = &leaf
@@ -193,12 +193,12 @@ fn masked_within(
     within: u32,
     stays: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let names = Names::of(json.as_bytes());
+    let labels = Labels::of(json.as_bytes());
     let (mut out, mut from, mut depth) = (String::new(), 0, 0_usize);
     keyed_in(json.as_bytes(), |object, key, token| {
         let behind = |said: &str| {
-            let beside = names.beside(json.as_bytes(), object, key);
-            let all = [key].into_iter().chain(beside.iter().map(|name| &**name));
+            let beside = labels.beside(json.as_bytes(), object, key);
+            let all = [key].into_iter().chain(beside.iter().map(|label| &**label));
             masked_behind(all, said, mask)
         };
         let (range, masked) = match token {

@@ -1,5 +1,5 @@
-//! What is a value called in JSON? By its key, and by a member beside it, where forms and manifests
-//! have their names: `{"name": "DB_PASSWORD", "value": "…"}`.
+//! What does a form or a manifest call the value beside, where its key does not tell?
+//! `{"name": "DB_PASSWORD", "value": "…"}`.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use super::walk::{Token, Tokens};
 const VALUES: [&str; 2] = ["value", "text"];
 
 /// Members that tell what that is called: of a variable, of a header, of a field on a page.
-const NAMES: [&str; 6] = ["name", "key", "element", "field", "label", "selector"];
+const LABELS: [&str; 6] = ["name", "key", "element", "field", "label", "selector"];
 
 /// So many of them are looked at in one object.
 const MOST: usize = 4;
 
-/// No name is longer.
+/// No label is longer.
 const LONGEST: usize = 128;
 
 /// What a field on a page is called behind what it is for.
@@ -24,14 +24,14 @@ const FIELDS: [&str; 5] = ["textbox", "field", "input", "box", "edit"];
 /// Behind such a word it is said where the field is.
 const PLACES: [&str; 7] = ["for", "of", "in", "on", "at", "to", "with"];
 
-/// Where the names stand in each object of a JSON text: by how many brackets open before its own.
-pub(super) struct Names(Vec<Vec<Range<usize>>>);
+/// Where the labels stand in each object of a JSON text: by how many brackets open before its own.
+pub(super) struct Labels(Vec<Vec<Range<usize>>>);
 
-impl Names {
-    pub(super) fn of(json: &[u8]) -> Names {
-        let (mut all, mut open, mut is_name) = (Vec::new(), Vec::new(), false);
+impl Labels {
+    pub(super) fn of(json: &[u8]) -> Labels {
+        let (mut all, mut open, mut is_label) = (Vec::new(), Vec::new(), false);
         for token in Tokens::of(json) {
-            let names_next = matches!(&token, Token::Key(key) if is_one(&NAMES, inner(json, key)));
+            let label_next = matches!(&token, Token::Key(key) if is_one(&LABELS, inner(json, key)));
             match token {
                 Token::Open { .. } => {
                     open.push(all.len());
@@ -40,25 +40,25 @@ impl Names {
                 Token::Close => {
                     open.pop();
                 }
-                Token::Text(text) if is_name && text.len() <= LONGEST => {
+                Token::Text(text) if is_label && text.len() <= LONGEST => {
                     let of = open.last().and_then(|at: &usize| all.get_mut(*at));
-                    let of = of.filter(|names: &&mut Vec<_>| names.len() < MOST);
-                    of.into_iter().for_each(|names| names.push(text.clone()));
+                    let of = of.filter(|labels: &&mut Vec<_>| labels.len() < MOST);
+                    of.into_iter().for_each(|labels| labels.push(text.clone()));
                 }
                 _ => {}
             }
-            is_name = names_next;
+            is_label = label_next;
         }
-        Names(all)
+        Labels(all)
     }
 
     /// What the value under that key is called by others of its object.
     pub(super) fn beside(&self, json: &[u8], object: Option<usize>, key: &str) -> Vec<String> {
-        let names = object.filter(|_| is_one(&VALUES, key.as_bytes()));
-        let names = names.and_then(|object| self.0.get(object));
-        let names = names.into_iter().flatten();
-        let names = names.flat_map(|name| plain(&decode(&json[name.clone()])));
-        names.filter(|name| !name.is_empty()).collect()
+        let labels = object.filter(|_| is_one(&VALUES, key.as_bytes()));
+        let labels = labels.and_then(|object| self.0.get(object));
+        let labels = labels.into_iter().flatten();
+        let labels = labels.flat_map(|label| plain(&decode(&json[label.clone()])));
+        labels.filter(|label| !label.is_empty()).collect()
     }
 }
 
@@ -74,12 +74,12 @@ fn inner<'a>(json: &'a [u8], string: &Range<usize>) -> &'a [u8] {
     json.get(inner).unwrap_or_default()
 }
 
-/// The name without what people and pages say around it: `Password textbox`, `#password`,
+/// The label without what people and pages say around it: `Password textbox`, `#password`,
 /// `input[name="password"]`, `Password of ada`; and each of its words, of which any may be it:
 /// `input#password-field.form-control`.
-fn plain(name: &str) -> Vec<String> {
+fn plain(label: &str) -> Vec<String> {
     let is_between = |sign: char| !(sign.is_ascii_alphanumeric() || "_-.".contains(sign));
-    let words = name.split(is_between).filter(|word| !word.is_empty());
+    let words = label.split(is_between).filter(|word| !word.is_empty());
     let is_place = |word: &str| is_one(&PLACES, word.as_bytes());
     let mut words: Vec<&str> = without_place(words.collect(), is_place)
         .into_iter()
