@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-use crate::json::{self, Loose, Text};
+use super::line::{self, Line};
 use crate::model::Facts;
 use crate::stable_hash;
 
@@ -29,23 +29,9 @@ pub(super) struct Anew {
     pub is_again: bool,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Line<'a> {
-    #[serde(borrow)]
-    append_mode: Text<'a>,
-}
-
 fn is_aside(record: &[u8]) -> bool {
-    if memmem::find(record, b"\"appendMode\"").is_none() {
-        return false;
-    }
-    let read = json::tiers(record, |text| {
-        let line = json::parse::<Loose<Line<'_>>>(text)?;
-        let line = line.object();
-        Some(line.is_some_and(|line| line.append_mode.as_str() == Some("side")))
-    });
-    read.unwrap_or_default()
+    let is_side = |line: &Line<'_>| Some(line.append_mode.as_str() == Some("side"));
+    memmem::find(record, b"\"appendMode\"").is_some() && line::read(record, is_side) == Some(true)
 }
 
 /// What a message keeps where it is written anew: who says it and when, which calls it makes or

@@ -1,12 +1,8 @@
 //! What one line says about itself: a line of pi's, or a row beside the transcript.
 
-use serde::Deserialize;
-
-use super::own::Provenance;
 use super::typed::Message;
-use super::{PI, anew, leaves, rows};
+use super::{PI, anew, leaves, line, rows};
 use crate::Format;
-use crate::json::{self, Count, Loose};
 use crate::model::{Compaction, Facts};
 
 /// What stands in the place of a model where none said anything.
@@ -42,43 +38,18 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     facts
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Line<'a> {
-    #[serde(borrow)]
-    message: Loose<Said<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Said<'a> {
-    usage: Loose<Tokens>,
-    #[serde(borrow)]
-    provenance: Loose<Provenance<'a>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Tokens {
-    reasoning_tokens: Count,
-}
-
 /// The tokens of what was thought, which pi's own lines name otherwise.
 fn reasoning(record: &[u8]) -> Option<i64> {
-    json::tiers(record, |text| {
-        let line = json::parse::<Loose<Line<'_>>>(text)?;
-        let answer = line.object().and_then(|line| line.message.object());
-        Some(answer?.usage.object()?.reasoning_tokens.0)
-    })?
+    line::read(record, |line| {
+        line.message.object()?.usage.object()?.reasoning_tokens.0
+    })
 }
 
 /// Whether a person sent a message, where its line says who did.
 fn is_persons(record: &[u8]) -> Option<bool> {
     memchr::memmem::find(record, b"provenance")?;
-    json::tiers(record, |text| {
-        let line = json::parse::<Loose<Line<'_>>>(text)?;
-        let said = line.object().and_then(|line| line.message.object());
-        said?.provenance.object()?.is_persons()
+    line::read(record, |line| {
+        line.message.object()?.provenance.object()?.is_persons()
     })
 }
 

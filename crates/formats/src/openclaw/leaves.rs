@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{self, Loose, Raw};
+use super::line;
 use crate::model::Facts;
 
 /// The kind of such a line.
@@ -17,23 +17,15 @@ pub(super) const KIND: &str = "leaf";
 #[serde(transparent)]
 pub(super) struct Leaves(BTreeMap<String, Option<String>>);
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Line<'a> {
-    #[serde(borrow)]
-    target_id: Raw<'a>,
-}
-
 /// Makes the facts of such a line of those of an entry: its parent is what it selects. One that
 /// does not say what is none, for OpenClaw too.
 pub(super) fn facts(record: &[u8], facts: &mut Facts) {
-    let target = json::tiers(record, |text| {
-        let line = json::parse::<Loose<Line<'_>>>(text)?;
-        let line = line.object().filter(|line| line.target_id.0.is_some());
-        Some(line.map(|line| line.target_id.shown()))
+    let target = line::read(record, |line| {
+        line.target_id.0?;
+        Some(line.target_id.shown())
     });
     facts.silent = true;
-    if let Some(target) = target.flatten() {
+    if let Some(target) = target {
         facts.parent = target;
         facts.is_beside = true;
     }

@@ -16,6 +16,7 @@ mod anew;
 mod facts;
 mod fold;
 mod leaves;
+mod line;
 mod metadata;
 mod names;
 mod own;
