@@ -30,7 +30,7 @@ impl Children {
             files: facts.files.clone(),
             label: facts.label.clone(),
             compaction: facts.compaction.clone(),
-            run: facts.run(),
+            run: facts.run.clone(),
         }
     }
 }

@@ -119,7 +119,7 @@ impl Entries for EntryRows {
             row.integer(compaction.tokens_before);
             row.integer(compaction.first_kept_index);
         }
-        if let Some(run) = f.run() {
+        if let Some(run) = &f.run {
             let row = self.runs.row(at);
             row.integer(run.turns);
             row.real(run.cost);

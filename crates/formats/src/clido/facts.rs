@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::line::{Block, Input, Line, refusal};
 use crate::json::{self, Loose};
-use crate::model::{Call, Facts, FileTouch, Header};
+use crate::model::{Call, Facts, FileTouch, Header, Run};
 use crate::tools::{touches, used};
 
 /// The facts of one record. clido sees it only if it reads it strictly.
@@ -61,9 +61,12 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
             }
         }
         "result" => {
-            facts.turns = line.num_turns.0;
-            facts.run_cost = line.total_cost_usd.0;
-            facts.run_ms = line.duration_ms.0;
+            let run = Run {
+                turns: line.num_turns.0,
+                cost: line.total_cost_usd.0,
+                duration_ms: line.duration_ms.0,
+            };
+            facts.run = Some(run).filter(|run| *run != Run::default());
             facts.stop_reason = line.exit_status.owned();
             facts.is_error = line
                 .exit_status

@@ -1,11 +1,25 @@
 //! What a clido session is: the fold over its lines, and the values clido's list shows of it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::SourceFacts;
 use crate::model::{Facts, Fold, SessionFacts, sum_costs};
 use crate::path::stem;
 
 /// Characters of a preview.
 const PREVIEW: usize = 80;
+
+/// What only clido's fold keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Turns of the last `result` line that records them.
+    last_turns: Option<i64>,
+    /// Cost of the last `result` line that records one, US dollars.
+    last_cost: Option<f64>,
+    /// Cost of the runs that ended before the last one, US dollars.
+    past_cost: f64,
+}
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
@@ -36,7 +50,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     if facts.is_message {
         fold.messages += 1;
-        fold.user_lines += 1;
         if fold.first_message.is_none() {
             fold.first_message = facts.user_text.as_deref().map(preview);
         }
@@ -45,19 +58,15 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if let Some(title) = &facts.name {
         fold.name = (!title.is_empty()).then(|| title.clone());
     }
-    // Turns and cost grow within a run and start again with the next: a fall is the border.
-    if let Some(turns) = facts.turns {
-        if let Some(last) = fold.last_turns.filter(|last| turns < *last) {
-            fold.past_turns = fold.past_turns.saturating_add(last);
+    // The cost grows within a run and starts again with the next: a fall is the border.
+    let (state, run) = (&mut fold.clido, facts.run.as_ref());
+    state.last_turns = run.and_then(|run| run.turns).or(state.last_turns);
+    if let Some(cost) = run.and_then(|run| run.cost) {
+        if let Some(last) = state.last_cost.filter(|last| cost < *last) {
+            state.past_cost = sum_costs([Some(state.past_cost), Some(last)]).unwrap_or_default();
         }
-        fold.last_turns = Some(turns);
-    }
-    if let Some(cost) = facts.run_cost {
-        if let Some(last) = fold.last_cost.filter(|last| cost < *last) {
-            fold.past_cost = sum_costs([Some(fold.past_cost), Some(last)]).unwrap_or_default();
-        }
-        fold.last_cost = Some(cost);
-        fold.cost = sum_costs([Some(fold.past_cost), Some(cost)]);
+        state.last_cost = Some(cost);
+        fold.cost = sum_costs([Some(state.past_cost), Some(cost)]);
     }
 }
 
@@ -81,10 +90,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         .clone()
         .or_else(|| fold.late_header.clone())
         .unwrap_or_default();
-    let turns = fold
-        .last_turns
-        .map_or(fold.user_lines, |turns| u64::try_from(turns).unwrap_or(0));
-    let listed_cost = fold.last_cost.unwrap_or(0.0);
+    let turns = fold.clido.last_turns;
+    let turns = turns.map_or(fold.messages, |turns| u64::try_from(turns).unwrap_or(0));
+    let listed_cost = fold.clido.last_cost.unwrap_or(0.0);
     SessionFacts {
         // The file's name counts, not `meta.session_id`.
         id: stem(source.relative),

@@ -12,6 +12,8 @@ mod fold;
 mod line;
 mod text;
 
+pub use fold::State;
+
 /// clido's format.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clido;
@@ -22,7 +24,7 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn shape(&self) -> Shape {

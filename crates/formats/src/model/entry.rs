@@ -107,13 +107,10 @@ pub struct Facts {
     /// The entry holds what the agent tells the model in its own name: a system prompt or tool
     /// schemas.
     pub has_prompt: bool,
-    /// clido `result` lines: turns of the run so far. The exit status is the `stop_reason`.
-    pub turns: Option<i64>,
-    /// clido `result` lines: cost of the run so far, US dollars.
-    pub run_cost: Option<f64>,
-    /// clido `result` lines: how long it took, in ms.
+    /// clido `result` lines: the run whose figures they record. Its exit status is the
+    /// `stop_reason`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run_ms: Option<i64>,
+    pub run: Option<Run>,
     /// What its copies have in common with it beside what is compared anyway. Of an entry that
     /// records calls or usage, where copies get another id or time (Codex: the thread in which a
     /// call was said, and which of its calls it is; OpenCode: when a call began; pi, whose version
@@ -162,16 +159,6 @@ impl Facts {
     /// All that models took in it.
     pub(crate) fn all_usage(&self) -> impl Iterator<Item = &Usage> {
         self.usage.iter().chain(&self.more_usage)
-    }
-
-    /// The run whose figures it records.
-    pub fn run(&self) -> Option<Run> {
-        let is_run = self.turns.is_some() || self.run_cost.is_some() || self.run_ms.is_some();
-        is_run.then_some(Run {
-            turns: self.turns,
-            cost: self.run_cost,
-            duration_ms: self.run_ms,
-        })
     }
 }
 

@@ -101,24 +101,9 @@ pub struct Fold {
     /// Entries that report an error.
     #[serde(skip_serializing_if = "is_default")]
     pub errors: u64,
-    /// clido: id of the session that this one is a copy of.
+    /// The id in a second header: the session of which this one is a copy (clido, Codex).
     #[serde(skip_serializing_if = "is_default")]
     pub forked_from: Option<String>,
-    /// clido: user lines.
-    #[serde(skip_serializing_if = "is_default")]
-    pub user_lines: u64,
-    /// clido: turns of the last `result` line that records them.
-    #[serde(skip_serializing_if = "is_default")]
-    pub last_turns: Option<i64>,
-    /// clido: cost of the last `result` line that records one, US dollars.
-    #[serde(skip_serializing_if = "is_default")]
-    pub last_cost: Option<f64>,
-    /// clido: turns of the runs that ended before the last one.
-    #[serde(skip_serializing_if = "is_default")]
-    pub past_turns: i64,
-    /// clido: cost of the runs that ended before the last one, US dollars.
-    #[serde(skip_serializing_if = "is_default")]
-    pub past_cost: f64,
     /// What the file says that [`Format::cwd_beside`](crate::Format::cwd_beside) names.
     #[serde(skip_serializing_if = "is_default")]
     pub cwd_beside: Option<String>,
@@ -126,6 +111,9 @@ pub struct Fold {
     /// names.
     #[serde(skip_serializing_if = "is_default")]
     pub named_beside: Option<String>,
+    /// What only clido's fold keeps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub clido: crate::clido::State,
     /// Gemini CLI's own.
     #[serde(skip_serializing_if = "is_default")]
     pub gemini: crate::gemini::State,
