@@ -12,7 +12,7 @@ use crate::{Record, json, stable_hash};
 
 /// Lines that are remembered behind the first ones, of which one may come again: the desktop writes
 /// the first of a person's twice.
-const LINES: usize = 16;
+const RECENT: usize = 16;
 
 /// By so many marks the first lines are remembered for good: two for a line that says something,
 /// one for a link. A mark takes 8 bytes and its place in a tree, and 7 where the state is stored.
@@ -117,7 +117,7 @@ impl Lines {
             return;
         }
         // Two of each.
-        if self.last.len() == 2 * LINES {
+        if self.last.len() == 2 * RECENT {
             self.last.pop_front();
         }
         self.last.push_back(mark);

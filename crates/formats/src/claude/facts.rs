@@ -22,6 +22,9 @@ pub(super) const HOOK: &str = "saved_hook_context";
 /// The attachment that holds what other agents of a team wrote meanwhile.
 pub(super) const MAIL: &str = "teammate_mailbox";
 
+/// How the summary of a compaction begins.
+pub(super) const SUMMARY: &str = "This session is being continued from a previous conversation";
+
 /// With what a text begins that a program puts where prompts are.
 const INJECTED: [&str; 9] = [
     "<command-name>",
@@ -50,7 +53,7 @@ const NOTICES: [&str; 15] = [
     "Operation stopped by hook: ",
     "The coordinator sent a message while you were working:",
     "Stop hook feedback:\n",
-    "This session is being continued from a previous conversation",
+    SUMMARY,
     "This skill can only be invoked by Claude, not directly by users.",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
 ];
@@ -364,7 +367,7 @@ pub(super) fn typed_of(text: &str, is_sure: bool) -> Option<&str> {
 
 /// Whether the line of an attachment holds what other agents wrote: nobody typed it.
 pub(super) fn is_mail(record: &[u8]) -> bool {
-    memmem::find(record, br#""teammate_mailbox""#).is_some()
+    memmem::find(record, format!("\"{MAIL}\"").as_bytes()).is_some()
 }
 
 /// Whether Claude Code says with this that it runs no such command.
@@ -436,11 +439,15 @@ fn changed_by_command(line: &WholeLine<'_>, facts: &mut Facts) {
     }
 }
 
+/// Whether the model said it. In its place Claude Code says above all that a request failed.
+pub(super) fn is_answer<L, C>(line: &Line<'_, L>, message: &Message<'_, C>) -> bool {
+    line.is_api_error_message.0 != Some(true) && message.model.as_str() != Some(SYNTHETIC)
+}
+
 fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     let none = Message::default();
     let message = line.message.object().map_or(&none, |message| message);
-    let model = message.model.as_str();
-    if line.is_api_error_message.0 == Some(true) || model == Some(SYNTHETIC) {
+    if !is_answer(line, message) {
         facts.role = Some("system".to_owned());
         facts.is_error = line.is_api_error_message.0 == Some(true);
         return;

@@ -10,6 +10,7 @@ mod figures;
 
 use self::figures::add_figures;
 use super::again::{Again, LineMarks, Lines};
+use super::ahead::Ahead;
 use super::kept::{self, Kept};
 use super::queue::Queue;
 use super::usage::MODELS;
@@ -88,6 +89,9 @@ pub struct State {
     /// What versions of 2025 need.
     #[serde(skip_serializing_if = "crate::model::is_default")]
     older: super::older::Older,
+    /// What was written before the line that it hangs on.
+    #[serde(skip_serializing_if = "crate::model::is_default")]
+    ahead: Ahead,
 }
 
 /// When a session begins of which lines are in the file.
@@ -98,8 +102,8 @@ struct Begun {
     at_ms: Option<i64>,
 }
 
-/// Lines that are remembered, of which one may be summarized.
-const LINES: usize = 16;
+/// The last lines, of which a summary that comes may be.
+const SUMMARIZABLE: usize = 16;
 
 /// A line that comes again, with what it said, says nothing. Under its id that is the first one's,
 /// unless it goes on from a new line right before it; under a new one others go on from it. An
@@ -247,7 +251,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     let (state, above) = (&mut fold.claude, facts.parent.as_deref());
     let is_known = above.is_some_and(|above| state.ids.contains(&hash_of(above)));
-    if let Some(tip) = state.older.tip(facts, is_known) {
+    if let Some(tip) = state.ahead.tip(facts, is_known) {
         fold.leaf = Some(tip);
     }
     fold.take_over(facts);
@@ -366,7 +370,7 @@ fn note_summarized(state: &mut State, facts: &Facts) {
     let Some(id) = facts.id.as_ref().filter(|_| !facts.is_beside) else {
         return;
     };
-    if state.ids.len() == LINES {
+    if state.ids.len() == SUMMARIZABLE {
         state.ids.pop_front();
     }
     state.ids.push_back(hash_of(id));

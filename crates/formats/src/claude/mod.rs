@@ -7,6 +7,7 @@ use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod again;
+mod ahead;
 mod commands;
 mod facts;
 mod fold;

@@ -7,6 +7,7 @@
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
+use super::facts::SUMMARY;
 use super::line::blocks;
 use super::queue::numbers;
 use crate::json::{self, Raw};
@@ -17,9 +18,6 @@ const ONE_EACH: [u32; 3] = [1, 0, 90];
 
 /// How the line before what commands print begins.
 const CAVEAT: &str = "Caveat: The messages below";
-
-/// How the summary of a compaction begins.
-const SUMMARY: &str = "This session is being continued from a previous conversation";
 
 /// With what the line of a command begins, and of what was typed behind `!` and `#`.
 const COMMANDS: [&str; 3] = ["<command-", "<bash-input>", "<user-memory-input>"];
@@ -37,10 +35,6 @@ pub(super) struct Older {
     /// The session that the first line names, where that is the one before what commands print.
     #[serde(skip_serializing_if = "Option::is_none")]
     alone: Option<String>,
-    /// What was written before the line that it hangs on: that line, and the last one of those that
-    /// go on from there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ahead: Option<(String, String)>,
 }
 
 /// A line before what commands print.
@@ -74,23 +68,6 @@ impl Older {
                 && session(facts) != caveat.session.as_ref()
         });
         caveat.is_some() && is_older(record) && is_caveat(record, facts)
-    }
-
-    /// Where the session stands with this line where that is not the line itself: an answer may be
-    /// written before what it answers. `is_known`: the line that it hangs on came before.
-    pub fn tip(&mut self, facts: &Facts, is_known: bool) -> Option<String> {
-        let id = facts.id.as_ref().filter(|_| facts.repeats.is_empty())?;
-        let parent = facts.parent.as_ref();
-        if let Some((_, tip)) = self.ahead.take_if(|(above, _)| above == id) {
-            return Some(tip);
-        }
-        match (&mut self.ahead, parent) {
-            _ if facts.silent => {}
-            (Some((_, tip)), Some(parent)) if parent == tip => tip.clone_from(id),
-            (ahead, Some(parent)) if !is_known => *ahead = Some((parent.clone(), id.clone())),
-            _ => {}
-        }
-        None
     }
 
     /// Notes a line that is new. A command that names a line which another one hangs on already

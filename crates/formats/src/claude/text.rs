@@ -4,7 +4,7 @@
 //! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
 //! beside it says. Only what is named here is searched.
 
-use super::facts::{MAIL, is_surely_typed, said_by_system, typed, typed_of};
+use super::facts::{MAIL, is_answer, is_surely_typed, said_by_system, typed, typed_of};
 use super::line::{Attachment, Block, Line, Message, blocks, blocks_as_written};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
@@ -65,10 +65,7 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
             content(message, user, Pieces::prose, pieces)?;
         }
         ("assistant", Loose::Object(message)) => {
-            // What Claude Code says in the model's place, above all that a request failed.
-            let is_answer = line.is_api_error_message.0 != Some(true)
-                && message.model.as_str() != Some("<synthetic>");
-            let said: Add = match is_answer {
+            let said: Add = match is_answer(line, message) {
                 true => Pieces::prose,
                 false => Pieces::output,
             };
