@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts;
+use super::usage::answer_key;
 use crate::model::{Facts, Usage};
 use crate::{Record, json, stable_hash};
 
@@ -84,8 +85,7 @@ impl Lines {
             return false;
         };
         let bits = |hash: u64, bits: u32| hash & ((1 << bits) - 1);
-        let answer = stable_hash::of([id, request.unwrap_or_default()].map(str::as_bytes));
-        let answer = bits(answer, ANSWER_BITS) << FIGURE_BITS;
+        let answer = bits(answer_key(id, request), ANSWER_BITS) << FIGURE_BITS;
         let output = usage.output.unwrap_or(0).to_le_bytes();
         let mark = answer | bits(stable_hash::of([&output[..]]), FIGURE_BITS);
         let marks = &mut self.figures.0;

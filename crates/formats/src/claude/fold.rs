@@ -72,7 +72,7 @@ pub struct State {
     /// The same of what advisors took in answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     advisors: Vec<Answer>,
-    /// Hashes of the ids of the last answers that count as messages.
+    /// The keys of the last answers that count as messages.
     said: VecDeque<u64>,
     /// The lines so far, any of which may come again.
     history: Lines,
@@ -206,8 +206,8 @@ fn join_at_hook(state: &mut State, facts: &mut Facts) {
 /// What is counted of an answer whose lines repeat its usage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Answer {
-    id: String,
-    request: Option<String>,
+    /// See [`answer_key`](super::usage::answer_key).
+    key: u64,
     output: i64,
     tokens: i64,
 }

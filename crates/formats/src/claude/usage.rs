@@ -81,17 +81,19 @@ pub(super) fn is_cost(dollars: &f64) -> bool {
     dollars.is_finite() && *dollars >= 0.0
 }
 
-/// A hash of what an answer is known by. Mostly that stands with its usage, but not all have any.
+/// By what an answer is known: some servers give one id to all that they say.
+pub(super) fn answer_key(id: &str, request: Option<&str>) -> u64 {
+    stable_hash::of([id, request.unwrap_or_default()].map(str::as_bytes))
+}
+
+/// The key of the answer of a line. Mostly its id stands with its usage, but not all have any.
 pub(super) fn answer(record: &[u8], facts: &Facts) -> Option<u64> {
-    let known_by = |id: &str, request: &str| {
-        (!id.is_empty()).then(|| stable_hash::of([id.as_bytes(), request.as_bytes()]))
-    };
+    let key = |id: &str, request: Option<&str>| (!id.is_empty()).then(|| answer_key(id, request));
     if let Some(usage) = &facts.usage {
-        let request = facts.copied_with.as_deref();
-        return known_by(usage.response_id.as_deref()?, request.unwrap_or_default());
+        return key(usage.response_id.as_deref()?, facts.copied_with.as_deref());
     }
     let line = json::utf8(record)?;
     let text = |of: &str, key: &str| Some(json::Raw(json::member(of, key)).text()?.into_owned());
-    let request = text(line, "requestId").unwrap_or_default();
-    known_by(&text(json::member(line, "message")?, "id")?, &request)
+    let id = text(json::member(line, "message")?, "id")?;
+    key(&id, text(line, "requestId").as_deref())
 }

@@ -1,6 +1,7 @@
 //! What did answers take, of which each may stand on several lines?
 
 use super::{ADVISORS, ANSWERS, Answer, State};
+use crate::claude::usage::answer_key;
 use crate::model::{Facts, Fold, Usage, sum_costs};
 
 /// Adds all that models took in a line.
@@ -25,9 +26,8 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
         true => (&mut fold.claude.answers, ANSWERS),
         false => (&mut fold.claude.advisors, ADVISORS),
     };
-    let request = &facts.copied_with;
-    let is_it = |answer: &&mut Answer| answer.id == *id && answer.request == *request;
-    let before = match answers.iter_mut().find(is_it) {
+    let key = answer_key(id, facts.copied_with.as_deref());
+    let before = match answers.iter_mut().find(|answer| answer.key == key) {
         Some(answer) if output < answer.output || tokens.is_none() => return,
         Some(answer) => {
             answer.output = output;
@@ -40,8 +40,7 @@ fn add_usage(fold: &mut Fold, usage: &Usage, facts: &Facts) {
                 answers.remove(0);
             }
             answers.push(Answer {
-                id: id.clone(),
-                request: request.clone(),
+                key,
                 output,
                 tokens: tokens.unwrap_or(0),
             });
@@ -65,10 +64,11 @@ impl State {
         let mut is_more = |usage: &Usage| {
             let is_new = history.are_new_figures(usage, request.as_deref());
             let id = usage.response_id.as_deref().unwrap_or_default();
-            let is_it = |answer: &&Answer| answer.id == id && answer.request == request;
+            let key = answer_key(id, request.as_deref());
             let mut known = answers.iter().chain(advisors);
-            let told = known.find(is_it).map(|answer| answer.output);
-            let is_more = told.map_or(is_new, |told| usage.output.unwrap_or(0) > told);
+            let told = known.find(|answer| answer.key == key);
+            let output = usage.output.unwrap_or(0);
+            let is_more = told.map_or(is_new, |told| output > told.output);
             usage.is_repeated && is_more
         };
         facts.usage = facts.usage.take().filter(&mut is_more);
