@@ -337,7 +337,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         self.at.bytes = self.at.bytes.saturating_add(entry.length);
         let folds = !search.scope.every_copy;
         let own_print = self.print(hit, &entry);
-        if search.shown.holds(own_print) || folds && self.copies.is_copy(own_print, self.at) {
+        if search.shown.holds(own_print) || folds && self.copies.count_copy(own_print, self.at) {
             self.matched = true;
             return Ok(None);
         }
@@ -359,7 +359,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         let repeats = folds && length > 0 && (hit.class == Class::Output || length >= COPIED);
         let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
         if let Some(print) = text_print
-            && (search.shown.holds(print) || self.copies.is_copy(print, self.at))
+            && (search.shown.holds(print) || self.copies.count_copy(print, self.at))
         {
             return Ok(None);
         }

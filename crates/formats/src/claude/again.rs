@@ -80,7 +80,7 @@ impl Lines {
 
     /// Notes what an answer took. Whether lines of it that are remembered said something else.
     /// Where two answers have one mark, it says what was said, which counts once all the same.
-    pub fn are_new_figures(&mut self, usage: &Usage, request: Option<&str>) -> bool {
+    pub fn note_figure(&mut self, usage: &Usage, request: Option<&str>) -> bool {
         let Some(id) = usage.response_id.as_deref().filter(|_| usage.is_repeated) else {
             return false;
         };
@@ -103,7 +103,7 @@ impl Lines {
     /// Notes what the answer of a line took, which is new.
     pub fn note_figures(&mut self, facts: &Facts) {
         for usage in facts.all_usage() {
-            self.are_new_figures(usage, facts.copied_with.as_deref());
+            self.note_figure(usage, facts.copied_with.as_deref());
         }
     }
 

@@ -11,9 +11,9 @@ use crate::model::Facts;
 pub(super) struct Ahead(Option<(String, String)>);
 
 impl Ahead {
-    /// Where the session stands with this line where that is not the line itself. `is_known`: the
-    /// line that it hangs on came before.
-    pub fn tip(&mut self, facts: &Facts, is_known: bool) -> Option<String> {
+    /// Notes a line, and gives where the session stands with it where that is not the line itself.
+    /// `is_known`: the line that it hangs on came before.
+    pub fn take_tip(&mut self, facts: &Facts, is_known: bool) -> Option<String> {
         let id = facts.id.as_ref().filter(|_| facts.repeats.is_empty())?;
         let parent = facts.parent.as_ref();
         if let Some((_, tip)) = self.0.take_if(|(above, _)| above == id) {

@@ -116,7 +116,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     }
     kept::go_on(record.bytes, facts, |id| state.ids.contains(&hash_of(id)));
     join_at_hook(state, facts);
-    if let Some(alone) = state.older.named_alone(record.bytes, facts) {
+    if let Some(alone) = state.older.take_named_alone(record.bytes, facts) {
         state.sessions.retain(|begun| begun.id != alone);
     }
     if facts.is_beside {
@@ -138,7 +138,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     if again != Again::No {
         state.leave_figures(facts);
         // Under new ids others hang on it.
-        if again == Again::Same && state.kept.is_written_again(facts) {
+        if again == Again::Same && state.kept.note_repeated(facts) {
             state.before = None;
         }
         repeat(state, again, facts);
@@ -159,7 +159,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         state.queue.pass(facts, version.as_deref());
     }
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
-        facts.is_message = state.is_new_answer(super::usage::answer(record.bytes, facts));
+        facts.is_message = state.note_answer(super::usage::answer(record.bytes, facts));
     }
 }
 
@@ -241,7 +241,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         return;
     }
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);
-    let is_of_subagent = is_of_subagent(fold, facts);
+    let is_of_subagent = settle_subagent(fold, facts);
     if facts.is_sidechain && !is_of_subagent {
         add_figures(fold, facts);
         return;
@@ -251,7 +251,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     }
     let (state, above) = (&mut fold.claude, facts.parent.as_deref());
     let is_known = above.is_some_and(|above| state.ids.contains(&hash_of(above)));
-    if let Some(tip) = state.ahead.tip(facts, is_known) {
+    if let Some(tip) = state.ahead.take_tip(facts, is_known) {
         fold.leaf = Some(tip);
     }
     fold.take_over(facts);
@@ -268,9 +268,9 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.note_typed(facts);
 }
 
-/// Whether the file is a subagent's so far. It may begin with one's lines and then be a session's:
-/// what was taken of them for its own is forgotten then, but for what they spent.
-fn is_of_subagent(fold: &mut Fold, facts: &Facts) -> bool {
+/// Settles whether the file is a subagent's so far. It may begin with one's lines and then be a
+/// session's: what was taken of them for its own is forgotten then, but for what they spent.
+fn settle_subagent(fold: &mut Fold, facts: &Facts) -> bool {
     let state = &mut fold.claude;
     if state.is_of_subagent.is_none() {
         state.begins_with_subagent = facts.is_sidechain;
@@ -460,9 +460,9 @@ fn hidden(source: &SourceFacts<'_>, has_main: bool, is_subagent: bool) -> Option
 }
 
 impl State {
-    /// Whether no line of this answer came before, as far as is remembered. One without an id is
-    /// an answer by itself.
-    fn is_new_answer(&mut self, answer: Option<u64>) -> bool {
+    /// Notes an answer: whether no line of it came before, as far as is remembered. One without an
+    /// id is an answer by itself.
+    fn note_answer(&mut self, answer: Option<u64>) -> bool {
         let Some(id) = answer else {
             return true;
         };

@@ -36,7 +36,7 @@ pub(super) struct Kept {
 impl Kept {
     /// Notes a line that comes again. Whether it is the first one that the compaction kept, right
     /// below this or its summary: that and those behind it stand above the compaction already.
-    pub fn is_written_again(&mut self, facts: &Facts) -> bool {
+    pub fn note_repeated(&mut self, facts: &Facts) -> bool {
         let is_first = self.from.as_ref().is_some_and(|(compaction, head)| {
             facts.parent.as_ref() == Some(compaction) && facts.id.as_ref() == Some(head)
         });

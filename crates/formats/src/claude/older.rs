@@ -50,7 +50,7 @@ struct Caveat {
 impl Older {
     /// The session that only the line before what commands print named so far, where this one is
     /// another's: of a copy it has the id of the file, and the lines behind it their own one.
-    pub fn named_alone(&mut self, record: &[u8], facts: &Facts) -> Option<String> {
+    pub fn take_named_alone(&mut self, record: &[u8], facts: &Facts) -> Option<String> {
         let session = session(facts)?;
         let alone = self.alone.take().filter(|alone| alone != session);
         if self.last.is_none() && is_caveat(record, facts) {

@@ -73,7 +73,7 @@ struct Message {
     is_counted: bool,
     /// It only says under another id what was said before it: so do its later versions.
     #[serde(skip_serializing_if = "crate::model::is_default")]
-    is_kept: bool,
+    repeats_earlier: bool,
     /// The tokens of its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<i64>,
@@ -298,18 +298,18 @@ fn relate_message(message: &mut Message, record: &[u8], facts: &mut Facts) {
 fn relate_said(state: &mut State, message: &str, record: &[u8], facts: &mut Facts) {
     let said = words(record);
     if !state.set_anew.contains(message) {
-        facts.is_message &= !state.place(message, None).is_kept;
+        facts.is_message &= !state.place(message, None).repeats_earlier;
         state.said.extend(said);
         return;
     }
     let is_known = |said: &u64| state.said.contains(said);
-    let is_kept = match &*said {
+    let repeats_earlier = match &*said {
         [] => facts.repeats.contains(&Class::Output),
         // Messages that follow each other may be kept as one.
         [each @ .., all] => is_known(all) || !each.is_empty() && each.iter().all(is_known),
     };
-    if is_kept {
-        state.place(message, None).is_kept = true;
+    if repeats_earlier {
+        state.place(message, None).repeats_earlier = true;
         facts.is_message = false;
         facts.repeats.extend(said.first().map(|_| Class::Prose));
     }
@@ -328,14 +328,16 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
         Some("toolResult" | "user" | "injected")
     );
     // A later version of a message that was kept of the conversation.
-    let is_keepers = !state.set_anew.contains(message) && state.place(message, None).is_kept;
+    let is_later = !state.set_anew.contains(message) && state.place(message, None).repeats_earlier;
     facts
         .calls
         .retain(|call| match (&call.call_id, call.is_result) {
-            (Some(id), false) if is_keepers && state.calls.contains_key(id) => false,
-            (Some(id), true) if is_keepers && state.answers.contains_key(id) => false,
+            (Some(id), false) if is_later && state.calls.contains_key(id) => false,
+            (Some(id), true) if is_later && state.answers.contains_key(id) => false,
             // One that was kept of the conversation.
-            (Some(id), false) if is_kept(&state.set_anew, message, state.calls.get(id)) => false,
+            (Some(id), false) if repeats_call(&state.set_anew, message, state.calls.get(id)) => {
+                false
+            }
             (Some(id), false) => {
                 let known = state.calls.insert(id.clone(), message.to_owned());
                 known.as_deref() != Some(message)
@@ -359,7 +361,7 @@ fn relate_calls(state: &mut State, message: &str, facts: &mut Facts) {
 }
 
 /// Whether a message of a line that sets all anew repeats a call of a message before that line.
-fn is_kept(set_anew: &BTreeSet<String>, message: &str, of: Option<&String>) -> bool {
+fn repeats_call(set_anew: &BTreeSet<String>, message: &str, of: Option<&String>) -> bool {
     set_anew.contains(message) && of.is_some_and(|of| !set_anew.contains(of))
 }
 

@@ -30,7 +30,7 @@ impl Format for Gemini {
     }
 
     fn revision(&self) -> u32 {
-        11
+        12
     }
 
     fn shape(&self) -> Shape {

@@ -43,8 +43,8 @@ impl Copies {
         self.of_hit.insert(own, CopiesOfHit { count: 0, last: at });
     }
 
-    /// Whether an earlier hit says the same. If that is near, this one is counted as its copy.
-    pub fn is_copy(&mut self, print: Fingerprint, at: Progress) -> bool {
+    /// Whether an earlier hit says the same. If that is near, this one counts as its copy.
+    pub fn count_copy(&mut self, print: Fingerprint, at: Progress) -> bool {
         let Some(own) = self.seen.get(&print) else {
             return false;
         };

@@ -62,7 +62,7 @@ impl State {
         let history = &mut self.history;
         let request = facts.copied_with.clone();
         let mut is_more = |usage: &Usage| {
-            let is_new = history.are_new_figures(usage, request.as_deref());
+            let is_new = history.note_figure(usage, request.as_deref());
             let id = usage.response_id.as_deref().unwrap_or_default();
             let key = answer_key(id, request.as_deref());
             let mut known = answers.iter().chain(advisors);
