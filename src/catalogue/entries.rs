@@ -161,7 +161,7 @@ impl Catalogue {
     /// What user and model said in a session, as far as its agent sees it, in file order.
     pub fn said(&self, session: i64) -> Result<Vec<RecordPlace>, Error> {
         let (low, high) = key_range(session);
-        // As in `each_placed`: nothing has to be sorted.
+        // In one source nothing has to be sorted.
         let order = match self.has_one_source(session)? {
             true => "key",
             false => "source, start",
@@ -193,7 +193,7 @@ impl Catalogue {
         take: &mut dyn FnMut(EntryPosition<'_>),
     ) -> Result<(), Error> {
         let (low, high) = key_range(session);
-        // The keys of one source are in file order: see `leaf`. Then nothing has to be sorted.
+        // In one source nothing has to be sorted.
         let order = match self.has_one_source(session)? {
             true => "key",
             false => {
@@ -244,7 +244,8 @@ impl Catalogue {
         })
     }
 
-    /// Whether all of a session is in one source.
+    /// Whether all of a session is in one source. Its keys are in file order then, because a source
+    /// that changes before its end is read again from the beginning.
     pub fn has_one_source(&self, session: i64) -> Result<bool, Error> {
         let sql = "SELECT count(*) = 1 FROM _session_sources WHERE session = ?1";
         let is_one = self.first(sql, [session], |r| r.get(0))?;
@@ -285,8 +286,7 @@ impl Catalogue {
     }
 
     /// The [leaf](crate::model::Leaf) of a session of which some entry has an id. It holds for
-    /// sessions whose tree is in one source: its keys are in file order, because a source that
-    /// changes before its end is read again from the beginning.
+    /// sessions whose tree is in one source, whose keys are in file order.
     pub fn leaf(&self, session: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         self.with(|c| {

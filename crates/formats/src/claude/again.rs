@@ -78,8 +78,9 @@ impl Lines {
         Again::No
     }
 
-    /// Notes what an answer took. Whether lines of it that are remembered said something else.
-    /// Where two answers have one mark, it says what was said, which counts once all the same.
+    /// Notes the output tokens of an answer: whether another figure of it was known. Where two
+    /// answers share a mark, an old figure may pass for a new one: the catalogue counts it once all
+    /// the same.
     pub fn note_figure(&mut self, usage: &Usage, request: Option<&str>) -> bool {
         let Some(id) = usage.response_id.as_deref().filter(|_| usage.is_repeated) else {
             return false;

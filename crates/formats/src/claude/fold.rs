@@ -105,10 +105,10 @@ struct Begun {
 /// The last lines, of which a summary that comes may be.
 const SUMMARIZABLE: usize = 16;
 
-/// A line that comes again, with what it said, says nothing. Under its id that is the first one's,
-/// unless it goes on from a new line right before it; under a new one others go on from it. An
-/// answer is one message, in how many lines ever. A line that agents drop is not known for the
-/// next.
+/// Settles a line by those before it. What is written again says nothing: under its old id it is
+/// left out, unless it goes on from a new line right before it; under a new id it stays as a link,
+/// as later lines go on from it. An answer counts once, however many lines it has. A line that
+/// agents drop is not known for the next.
 pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     let (state, latest) = (&mut fold.claude, fold.last_message_ms);
     if !facts.agent_sees {

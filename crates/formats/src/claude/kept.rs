@@ -22,8 +22,8 @@ pub(super) fn go_on(record: &[u8], facts: &mut Facts, is_near: impl Fn(&str) -> 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Kept {
-    /// The compaction or its summary, where none but lines that come again stand between it and the
-    /// next one, and the first line that was kept.
+    /// Until the first new line behind a compaction and its summary: the id of the last of these,
+    /// and of the first line that it kept.
     from: Option<(String, String)>,
     /// The last line that was written again below it.
     last: Option<String>,

@@ -44,9 +44,9 @@ pub(super) fn block(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(end?))
 }
 
-/// Whether a text begins with a block; of its last bytes, so many, it is known by
-/// [`behind_fences`] that they close no fence. Of these only the first paragraph is looked at, so
-/// that a text in which many fences are open costs no more than another one.
+/// Whether a text begins with a block. [`behind_fences`]: so many bytes at its end certainly close
+/// no fence. Of these only the first paragraph is looked at, so that a text in which many fences
+/// are open costs no more than another one.
 pub(super) fn begins(text: &str, behind_fences: usize) -> bool {
     let fences = text.len().saturating_sub(behind_fences);
     let paragraph = text.find("\n\n").unwrap_or(text.len());
