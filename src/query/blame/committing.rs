@@ -10,20 +10,16 @@ pub(super) const COMMITTING: [&str; 4] = ["commit", "cherry-pick", "revert", "re
 
 /// Whether a command runs `git commit`, or what else makes a commit and says so.
 pub(super) fn commits(command: &str) -> bool {
-    commits_within(command, MOST_DEPTH)
+    any_commits(&simple_commands(command), MOST_DEPTH)
 }
 
-/// A shell or `$(…)` may run it.
-fn commits_within(command: &str, depth: usize) -> bool {
-    simple_commands(command).iter().any(|command| {
-        let substitutions = command
-            .words
-            .iter()
-            .filter_map(|word| word.split_once("$("));
-        let inner = substitutions.map(|(_, inner)| inner);
-        let mut inner = inner.chain(command.script());
+/// A shell that is given a script, or `$( … )`, may run it.
+fn any_commits(commands: &[SimpleCommand], depth: usize) -> bool {
+    commands.iter().any(|command| {
+        let script = command.script().filter(|_| depth > 0);
         command.of_git().is_some_and(|of| COMMITTING.contains(&of))
-            || depth > 0 && inner.any(|inner| commits_within(inner, depth - 1))
+            || any_commits(command.substituted(), depth)
+            || script.is_some_and(|script| any_commits(&simple_commands(script), depth - 1))
     })
 }
 
@@ -222,9 +218,15 @@ mod tests {
             ("sudo -u ada git commit -m x", true),
             ("git cherry-pick 0123456 && git push", true),
             ("git revert --no-edit HEAD", true),
+            ("out=$(git commit -m x); echo \"$out\"", true),
+            ("echo \"$(cd y && git commit -m \"$(cat z)\")\"", true),
+            ("bash -c 'cat <(git commit -m x)'", true),
             ("GIT_EDITOR=true git rebase --continue", true),
             ("sessionary search git commit", false),
             ("echo git commit", false),
+            ("echo '$(git commit)'", false),
+            ("echo \\$(git commit)", false),
+            ("out=$(git log -1 commit)", false),
             ("git log -1 --format='[%h] %s' # last commit", false),
             ("sessionary search 'git commit'", false),
             ("git commit-tree x; git log commit", false),

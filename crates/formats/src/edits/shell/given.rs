@@ -121,6 +121,11 @@ impl SimpleCommand {
         !self.substituted.is_empty() || self.words.iter().any(|word| word.contains('`'))
     }
 
+    /// The programs that run before it, because it is given what they print: `$( … )`, `<( … )`.
+    pub fn substituted(&self) -> &[SimpleCommand] {
+        &self.substituted
+    }
+
     /// The commands that a shell is given as a word.
     pub fn script(&self) -> Option<&str> {
         let given = self.given_to(&SHELLS)?;
