@@ -10,7 +10,7 @@ use super::entries::KINDS_BESIDE;
 use super::error::Error;
 use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
-use super::ties::{BEGINNING, NAMES_PARENT};
+use super::ties::{NAMES_PARENT, SESSION_ORDER};
 use super::usage_row::what::{ANSWER, REPEATED, STEP};
 use super::write::key_range;
 
@@ -212,8 +212,8 @@ impl Catalogue {
             "SELECT key, count(*) OVER () FROM _entries e CROSS JOIN _sessions s ON s.session = e.key >> 24
                CROSS JOIN _roots r USING (root)
              WHERE e.id >= ?1 AND e.id < ?1 || char(1114111) AND s.root IN ({})
-             ORDER BY e.id = ?1 DESC, e.time_ms DESC, s.subagent, {NAMES_PARENT}, {BEGINNING},
-               key LIMIT ?2",
+             ORDER BY e.id = ?1 DESC, e.time_ms DESC, s.subagent, {NAMES_PARENT},
+               {SESSION_ORDER}, key LIMIT ?2",
             numbers(roots)
         );
         // More than SQLite can count are all of them.

@@ -14,12 +14,12 @@ pub struct SessionTie {
     pub is_subagent: bool,
     /// It names a parent, which may be gone.
     pub names_parent: bool,
-    pub beginning: SessionBeginning,
+    pub order: SessionOrder,
 }
 
 /// By what sessions are told apart that have as many above them; the lesser one comes first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SessionBeginning {
+pub struct SessionOrder {
     is_foreign: bool,
     created_ms: i64,
     path: String,
@@ -30,36 +30,26 @@ pub struct SessionBeginning {
 }
 
 /// See [`SessionTie::names_parent`].
-macro_rules! names_parent {
-    () => {
-        "coalesce(s.parent_session NOT IN ('', s.id, s.path), 0)"
-    };
+pub(super) const NAMES_PARENT: &str = "coalesce(s.parent_session NOT IN ('', s.id, s.path), 0)";
+
+/// See [`SessionOrder`].
+pub(super) const SESSION_ORDER: &str =
+    "r.host <> '', coalesce(s.created_ms, 1 << 62), s.path, r.agent, r.host, r.path, s.place";
+
+/// Asks what [`session_tie`] reads, of some sessions.
+fn session_ties(which: &str) -> String {
+    format!(
+        "SELECT s.session, s.parent, s.subagent, {NAMES_PARENT}, {SESSION_ORDER}
+            FROM _sessions s JOIN _roots r USING (root){which}"
+    )
 }
-
-/// See [`SessionBeginning`].
-macro_rules! beginning {
-    () => {
-        "r.host <> '', coalesce(s.created_ms, 1 << 62), s.path, r.agent, r.host, r.path, s.place"
-    };
-}
-
-pub(super) const NAMES_PARENT: &str = names_parent!();
-pub(super) const BEGINNING: &str = beginning!();
-
-const SESSION_TIE: &str = concat!(
-    "SELECT s.session, s.parent, s.subagent, ",
-    names_parent!(),
-    ", ",
-    beginning!(),
-    " FROM _sessions s JOIN _roots r USING (root)"
-);
 
 fn session_tie(r: &Row<'_>) -> rusqlite::Result<(i64, SessionTie)> {
     let tie = SessionTie {
         parent: r.get(1)?,
         is_subagent: r.get(2)?,
         names_parent: r.get(3)?,
-        beginning: SessionBeginning {
+        order: SessionOrder {
             is_foreign: r.get(4)?,
             created_ms: r.get(5)?,
             path: r.get(6)?,
@@ -82,14 +72,14 @@ pub struct EntryTie {
 impl Catalogue {
     /// What tells this session from those that tie with it.
     pub fn session_tie(&self, session: i64) -> Result<Option<SessionTie>, Error> {
-        let sql = format!("{SESSION_TIE} WHERE s.session = ?1");
+        let sql = session_ties(" WHERE s.session = ?1");
         let found = self.first(&sql, [session], session_tie)?;
         Ok(found.map(|(_, tie)| tie))
     }
 
     /// The same of all sessions, by their numbers.
     pub fn session_ties(&self) -> Result<Vec<(i64, SessionTie)>, Error> {
-        self.all(SESSION_TIE, [], session_tie)
+        self.all(&session_ties(""), [], session_tie)
     }
 
     /// By what this entry is told from others of its session that tie with it, but for those in

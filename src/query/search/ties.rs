@@ -21,14 +21,21 @@ const FEW: usize = 256;
 pub(super) struct Ties<'a> {
     catalogue: &'a Catalogue,
     sessions: RefCell<HashMap<i64, Option<SessionTie>>>,
-    /// Whether a session is one of a subagent or below one, and how many of it and those above it
-    /// name a parent.
-    descents: RefCell<HashMap<i64, (bool, u32)>>,
+    descents: RefCell<HashMap<i64, Descent>>,
     all_are_read: Cell<bool>,
     has_one_source: RefCell<HashMap<u64, bool>>,
     entries: RefCell<HashMap<u64, Option<EntryTie>>>,
     /// Why something could not be looked up.
     failed: RefCell<Option<Error>>,
+}
+
+/// What a session comes from; the lesser one comes first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Descent {
+    /// It is the session of a subagent, or below one.
+    is_of_subagent: bool,
+    /// How many of it and those above it name a parent.
+    named_parents: u32,
 }
 
 impl<'a> Ties<'a> {
@@ -68,17 +75,16 @@ impl<'a> Ties<'a> {
         let known = self.sessions.borrow();
         let [at_a, at_b] = both.map(|session| {
             let tie = known.get(&session).and_then(Option::as_ref);
-            tie.map(|tie| &tie.beginning)
+            tie.map(|tie| &tie.order)
         });
         of_a.cmp(&of_b).then(at_a.cmp(&at_b)).then(b.cmp(&a))
     }
 
-    /// See [`Ties::descents`].
-    fn descent(&self, session: i64) -> (bool, u32) {
+    fn descent(&self, session: i64) -> Descent {
         if let Some(known) = self.descents.borrow().get(&session) {
             return *known;
         }
-        let (mut descent, mut at) = ((false, 0), Some(session));
+        let (mut descent, mut at) = (Descent::default(), Some(session));
         for _ in 0..=MOST_ABOVE {
             let Some(session) = at else { break };
             self.read_session(session);
@@ -86,8 +92,8 @@ impl<'a> Ties<'a> {
             let Some(tie) = known.get(&session).and_then(Option::as_ref) else {
                 break;
             };
-            descent.0 |= tie.is_subagent;
-            descent.1 += u32::from(tie.names_parent);
+            descent.is_of_subagent |= tie.is_subagent;
+            descent.named_parents += u32::from(tie.names_parent);
             at = tie.parent;
         }
         self.descents.borrow_mut().insert(session, descent);
