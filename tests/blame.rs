@@ -782,6 +782,7 @@ fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
     insta::assert_snapshot!(home.run(&["commit", "0123456"]), @r#"
     --- stderr
     error: no commit of this repository is called 0123456, or several objects are
+    hint: `git rev-parse --disambiguate=0123456` prints the whole names that begin so; where it prints none, fetch the commit first
     --- exit Some(2)
     "#);
     insta::assert_snapshot!(home.run(&["commit", "main"]), @r#"

@@ -70,6 +70,10 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
         let name = &scope.commit;
         return Err(Failure::usage(format!(
             "no commit of this repository is called {name}, or several objects are"
+        ))
+        .hint(format!(
+            "`git rev-parse --disambiguate={name}` prints the whole names that begin so; \
+             where it prints none, fetch the commit first"
         )));
     };
     if screen.json {
