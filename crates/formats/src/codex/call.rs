@@ -36,18 +36,11 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
         Some(code) => script::touched(code),
         None => patch::touched(input.as_deref().unwrap_or_default(), None),
     };
-    let patches = command
-        .as_deref()
-        .filter(|command| command.contains(patch::BEGIN));
-    let patches = patches.map_or_else(Vec::new, |command| shell::patches(command).patches);
-    let given = files.len();
-    for found in &patches {
-        let folder = found.folder.as_deref();
-        let folder = folder.and_then(|folder| shell::below(asked.workdir.as_str(), folder));
-        let touched = patch::touched(&found.text, folder.as_deref()).into_iter();
-        files.extend(touched.filter(|file| found.names(&file.path)));
-    }
-    let is_patch = files.len() > given;
+    let patched = command.as_deref().map_or_else(Vec::new, |command| {
+        shell::touched(command, asked.workdir.as_str())
+    });
+    let is_patch = !patched.is_empty();
+    files.extend(patched);
     let path = asked.path.owned().or_else(|| asked.file_path.owned());
     let touched = tool.as_deref().and_then(|tool| match tool {
         "view_image" => Some(false),
@@ -84,17 +77,12 @@ pub(super) fn arguments<'a>(payload: &Payload<'a>) -> Option<Cow<'a, str>> {
     arguments.or_else(|| payload.action.0.map(Cow::Borrowed))
 }
 
-/// A command line, or the words of one. Of what a shell is given with `-c` only that.
+/// A command line, or the words of one.
 fn command(value: &Raw<'_>) -> Option<String> {
     if let Some(line) = value.text() {
         return Some(line.into_owned());
     }
-    let words: Vec<String> = value.items()?.iter().filter_map(Raw::shown).collect();
-    match &*words {
-        [] => None,
-        [_, flag, line] if matches!(flag.as_str(), "-lc" | "-c" | "-Command") => Some(line.clone()),
-        words => Some(words.join(" ")),
-    }
+    shell::command_line(value.items()?.iter().filter_map(Raw::shown).collect())
 }
 
 /// What a call gave, as the model got it; `None` where the second tier is needed.

@@ -303,16 +303,8 @@ fn patched(request: &ToolRequest<'_>, arguments: &Arguments<'_>) -> Vec<FileTouc
     if let Some(patch) = request.arguments.text() {
         return patch::touched(&patch, None);
     }
-    let command = arguments.command.as_str();
-    let command = command.filter(|command| command.contains(patch::BEGIN));
-    let patches = command.map_or_else(Vec::new, |command| shell::patches(command).patches);
-    let mut files = Vec::new();
-    for found in &patches {
-        let folder = found.folder.as_deref().filter(|folder| !folder.is_empty());
-        let touched = patch::touched(&found.text, folder).into_iter();
-        files.extend(touched.filter(|file| found.names(&file.path)));
-    }
-    files
+    let command = arguments.command.as_str().unwrap_or_default();
+    shell::touched(command, None)
 }
 
 /// A command that ends with another code than 0 has failed, though its tool has not. `None` where

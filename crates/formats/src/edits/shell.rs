@@ -10,8 +10,9 @@ mod patches;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub(crate) use given::given;
-pub(crate) use patches::{ShellPatch, ShellPatches, patches};
+use given::STARTERS;
+pub(crate) use given::{command_line, given};
+pub(crate) use patches::{ShellPatch, ShellPatches, patches, touched};
 
 /// A program that a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,9 +139,6 @@ impl SimpleCommand {
     /// What one of these programs is given, by whatever path it is called. Another program may start
     /// it: `timeout 20 apply_patch`.
     pub fn given_to(&self, programs: &[&str]) -> Option<&[String]> {
-        const STARTERS: [&str; 9] = [
-            "command", "doas", "env", "exec", "nice", "nohup", "sudo", "timeout", "xargs",
-        ];
         let words = self.program();
         let is = |word: &String, names: &[&str]| {
             let name = word.rsplit('/').next();

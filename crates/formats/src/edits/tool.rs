@@ -155,13 +155,8 @@ pub(super) fn command(call: &Call) -> Option<String> {
     if let Some(line) = command.as_str() {
         return Some(line.to_owned());
     }
-    let words: Vec<&str> = items(command).filter_map(Value::as_str).collect();
-    match &*words {
-        [] => None,
-        // Of what a shell is given only that.
-        [_, "-c" | "-lc" | "-Command", line] => Some((*line).to_owned()),
-        words => Some(words.join(" ")),
-    }
+    let words = items(command).filter_map(Value::as_str);
+    shell::command_line(words.map(str::to_owned).collect())
 }
 
 fn written(given: &Value) -> Change {

@@ -52,6 +52,11 @@ const HARMLESS: [&str; 19] = [
 /// Other programs that bring versions of files.
 const VERSIONS: [&str; 7] = ["gh", "glab", "gt", "hg", "jj", "sl", "svn"];
 
+/// Programs that start another one, which they are given.
+pub(super) const STARTERS: [&str; 9] = [
+    "command", "doas", "env", "exec", "nice", "nohup", "sudo", "timeout", "xargs",
+];
+
 const SHELLS: [&str; 5] = ["bash", "dash", "eval", "sh", "zsh"];
 
 /// So deep a command is looked for within another one.
@@ -59,6 +64,16 @@ const MOST_DEPTH: usize = 3;
 
 /// Programs that print what they are given.
 const PRINTERS: [&str; 3] = ["cat", "echo", "printf"];
+
+/// The command of these words, of which the first is the program. Of what a shell is given with
+/// `-c` only that.
+pub(crate) fn command_line(words: Vec<String>) -> Option<String> {
+    match &*words {
+        [] => None,
+        [_, flag, line] if matches!(&**flag, "-c" | "-lc" | "-Command") => Some(line.clone()),
+        words => Some(words.join(" ")),
+    }
+}
 
 /// The words and documents that a command gives to programs which may write them. `None`: it may
 /// bring files to another version, whose lines are nobody's who ran it.

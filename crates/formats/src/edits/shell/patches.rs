@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{End, SimpleCommand, simple_commands};
+use super::{End, STARTERS, SimpleCommand, simple_commands};
 use crate::edits::patch;
+use crate::model::FileTouch;
 
 /// A patch that a command applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,22 @@ pub(crate) fn patches(command: &str) -> ShellPatches {
     }
     found.add(&simple_commands(command));
     found
+}
+
+/// The files that such patches touch, of a command that runs in `workdir`.
+pub(crate) fn touched(command: &str, workdir: Option<&str>) -> Vec<FileTouch> {
+    if !command.contains(patch::BEGIN) {
+        return Vec::new();
+    }
+    let patches = patches(command).patches.into_iter();
+    let files = patches.flat_map(|found| {
+        let folder = found.folder.as_deref();
+        let folder = folder.and_then(|folder| super::below(workdir, folder));
+        let mut files = patch::touched(&found.text, folder.as_deref());
+        files.retain(|file| found.names(&file.path));
+        files
+    });
+    files.collect()
 }
 
 impl ShellPatches {
@@ -104,9 +121,6 @@ impl SimpleCommand {
     /// Whether what starts the program that is given this starts it here: `timeout 20`, but not
     /// `sudo ssh HOST`.
     fn starts_here(&self, given: &[String]) -> bool {
-        const STARTERS: [&str; 8] = [
-            "command", "doas", "env", "exec", "nice", "nohup", "sudo", "timeout",
-        ];
         let before = self.program().iter().rev().skip(given.len() + 1).rev();
         let mut last = "";
         before.enumerate().all(|(at, word)| {
@@ -117,7 +131,8 @@ impl SimpleCommand {
                     || word.starts_with(|sign: char| sign.is_ascii_digit())
                     || word.contains('='));
             last = word;
-            is_given || STARTERS.contains(&name)
+            // Of `xargs` nobody knows what else it gives the program.
+            is_given || STARTERS.contains(&name) && name != "xargs"
         })
     }
 
