@@ -22,6 +22,7 @@ pub use patch::{Hunk, HunkLine};
 pub use recorded::{CommandChange, command_changes};
 pub use shell::{Document, End, SimpleCommand, simple_commands};
 pub use tool::Change;
+pub(crate) use tool::touches;
 
 /// A change of one file that a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

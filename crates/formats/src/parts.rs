@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::json::{Loose, Raw, Text};
 use crate::model::{Call, Facts, Usage};
 use crate::pieces::Pieces;
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// One part: text, a thought, a call of a tool, its answer, or data.
 #[derive(Deserialize, Default)]
@@ -251,8 +251,7 @@ pub(crate) fn note_call(
         &given.agent_name,
         &given.description,
     ];
-    let modified = tool.as_deref().and_then(touched);
-    let subject = used(facts, path, modified, &given.command, &others);
+    let subject = used(facts, tool.as_deref(), path, &given.command, &others);
     facts.calls.push(Call {
         call_id: id.shown(),
         tool,
@@ -260,15 +259,6 @@ pub(crate) fn note_call(
         ..Call::default()
     });
     Some(())
-}
-
-/// Whether a tool of this name reads (`false`) or modifies (`true`) the file it is given.
-fn touched(tool: &str) -> Option<bool> {
-    // What Gemini CLI's tool for editing is called.
-    match tool {
-        "replace" => Some(true),
-        _ => touches(tool),
-    }
 }
 
 /// Whether a tool's answer is an error. `None` where the second tier is needed.

@@ -1,17 +1,19 @@
 //! Which file does a call touch, and what is it about?
 
+use crate::edits::touches;
 use crate::json::Text;
 use crate::model::{Facts, FileTouch};
 
-/// Notes the file that a call names, where its tool reads (`false`) or modifies (`true`) it. Gives
-/// what the call is about: the command, else that file, else the first of `others` that is there.
+/// Notes the file that a call names, where its tool [`touches`] it. Gives what the call is about:
+/// the command, else that file, else the first of `others` that is there.
 pub(crate) fn used(
     facts: &mut Facts,
+    tool: Option<&str>,
     path: Option<String>,
-    modified: Option<bool>,
     command: &Text<'_>,
     others: &[&Text<'_>],
 ) -> Option<String> {
+    let modified = tool.and_then(|tool| touches(tool, command.as_str()));
     if let (Some(path), Some(modified)) = (&path, modified) {
         facts.files.push(FileTouch {
             path: path.clone(),
@@ -22,33 +24,6 @@ pub(crate) fn used(
         .owned()
         .or(path)
         .or_else(|| others.iter().find_map(|other| other.owned()))
-}
-
-/// Whether a tool of this name reads (`false`) or modifies (`true`) the file it is given.
-pub(crate) fn touches(tool: &str) -> Option<bool> {
-    const READS: &[&str] = &["read", "readfile", "view"];
-    const MODIFIES: &[&str] = &[
-        "write",
-        "writefile",
-        "edit",
-        "editfile",
-        "multiedit",
-        "createfile",
-        "strreplace",
-        "hashlineedit",
-        "applypatch",
-    ];
-    let is = |name: &&str| {
-        let letters = tool.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
-        letters
-            .map(|byte| byte.to_ascii_lowercase())
-            .eq(name.bytes())
-    };
-    if READS.iter().any(is) {
-        Some(false)
-    } else {
-        MODIFIES.iter().any(is).then_some(true)
-    }
 }
 
 #[cfg(test)]
@@ -66,7 +41,7 @@ mod tests {
         ] {
             let mut facts = Facts::default();
             let named = path.map(str::to_owned);
-            let subject = used(&mut facts, named, Some(true), command, &[&none, &url]);
+            let subject = used(&mut facts, Some("edit"), named, command, &[&none, &url]);
             assert_eq!(subject.as_deref(), about);
             let touched = facts.files.iter().map(|file| file.path.as_str());
             assert!(touched.eq(path), "{:?}", facts.files);
@@ -75,13 +50,36 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_is_known_by_its_name_whatever_agent_or_server_has_it() {
+        for (tool, command, touched) in [
+            ("Read_File", None, Some(false)),
+            ("str-replace", None, Some(true)),
+            ("grep", None, None),
+            ("mcp__filesystem__read_file", None, Some(false)),
+            ("tools__filesystem_write", None, Some(true)),
+            ("create", None, Some(true)),
+            ("replace", None, Some(true)),
+            ("search_replace", None, Some(true)),
+            ("NotebookEdit", None, Some(true)),
+            ("NotebookRead", None, Some(false)),
+            ("edit_notebook", None, Some(true)),
+            ("view_image", None, Some(false)),
+            ("Delete", None, Some(true)),
+            ("str_replace_editor", Some("view"), Some(false)),
+            ("str_replace_editor", Some("insert"), Some(true)),
+            ("str_replace_based_edit_tool", None, Some(true)),
+            ("bash", Some("view"), None),
+        ] {
+            assert_eq!(touches(tool, command), touched, "{tool} {command:?}");
+        }
+    }
+
+    #[test]
     fn a_tool_that_neither_reads_nor_modifies_touches_no_file() {
-        assert_eq!(touches("Read_File"), Some(false));
-        assert_eq!(touches("str-replace"), Some(true));
-        assert_eq!(touches("grep"), None);
         let mut facts = Facts::default();
         let none = Text::default();
-        let subject = used(&mut facts, Some("a.rs".to_owned()), None, &none, &[]);
+        let named = Some("a.rs".to_owned());
+        let subject = used(&mut facts, Some("grep"), named, &none, &[]);
         assert_eq!(subject.as_deref(), Some("a.rs"));
         assert!(facts.files.is_empty());
     }

@@ -27,7 +27,7 @@ impl Format for Agentuse {
     }
 
     fn revision(&self) -> u32 {
-        8
+        9
     }
 
     /// A session has no name of its own, only that of its agent; `session.json` also says how the

@@ -5,7 +5,7 @@ use super::record::{Input, Part, State};
 use super::text::secrets;
 use crate::json::{Loose, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch};
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// `None` where a part of the record needs the second tier.
 pub(super) fn facts(part: &Part<'_>, facts: &mut Facts) -> Option<()> {
@@ -63,8 +63,7 @@ fn tool(part: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
     let name = part.tool.shown();
     let others = [&input.pattern, &input.query, &input.url];
     let secrets = secrets(state.waits_for.0.unwrap_or_default());
-    let modified = name.as_deref().and_then(touched);
-    let subject = used(facts, path, modified, &input.command, &others).filter(|subject| {
+    let subject = used(facts, name.as_deref(), path, &input.command, &others).filter(|subject| {
         !secrets
             .iter()
             .any(|secret| subject.contains(secret.as_str()))
@@ -83,10 +82,4 @@ fn tool(part: &Part<'_>, state: &State<'_>, facts: &mut Facts) -> Option<()> {
     facts.calls.push(call);
     facts.calls.extend(result);
     Some(())
-}
-
-/// agentuse's own tools are called `tools__filesystem_read` and the like.
-fn touched(tool: &str) -> Option<bool> {
-    let name = tool.rsplit("__").next().unwrap_or(tool);
-    touches(name.strip_prefix("filesystem_").unwrap_or(name))
 }

@@ -11,7 +11,7 @@ use super::usage::{advisors, usage};
 use crate::injected::without_paste_tags;
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header};
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// The model of what Claude Code itself says in the model's place.
 const SYNTHETIC: &str = "<synthetic>";
@@ -482,23 +482,13 @@ fn call(block: &Block<'_, Loose<Box<Input<'_>>>>, facts: &mut Facts) {
     let paths = [&input.file_path, &input.notebook_path, &input.path];
     let path = paths.into_iter().find_map(Text::owned);
     let others = [&input.pattern, &input.query, &input.url, &input.description];
-    let modified = tool.as_deref().and_then(touched);
-    let subject = used(facts, path, modified, &input.command, &others);
+    let subject = used(facts, tool.as_deref(), path, &input.command, &others);
     facts.calls.push(Call {
         call_id: block.id.owned(),
         tool,
         subject,
         ..Call::default()
     });
-}
-
-/// Whether the tool reads or modifies the file it is given.
-fn touched(tool: &str) -> Option<bool> {
-    match tool {
-        "NotebookEdit" => Some(true),
-        "NotebookRead" => Some(false),
-        tool => touches(tool),
-    }
 }
 
 fn of_attachment(

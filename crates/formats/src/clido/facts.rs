@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::line::{Block, Input, Line, refusal};
 use crate::json::{self, Loose};
 use crate::model::{Call, Facts, FileTouch, Header, Run};
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// The facts of one record. clido sees it only if it reads it strictly.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -117,8 +117,7 @@ fn tool_use(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     let tool = block.name.shown();
     let path = input.file_path.owned().or_else(|| input.path.owned());
     let others = [&input.pattern, &input.query, &input.url];
-    let modified = tool.as_deref().and_then(touches);
-    let subject = used(facts, path, modified, &input.command, &others);
+    let subject = used(facts, tool.as_deref(), path, &input.command, &others);
     facts.calls.push(Call {
         call_id: block.id.shown(),
         tool,

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use super::line::{Arguments, Output, Payload};
 use super::message::texts;
 use super::script;
-use crate::edits::{patch, shell};
+use crate::edits::{patch, shell, touches};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, FileTouch};
-use crate::tools::touches;
 
 /// A call and the files that it touches; `None` where the second tier is needed.
 pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileTouch>)> {
@@ -42,10 +41,8 @@ pub(super) fn call(kind: &str, payload: &Payload<'_>) -> Option<(Call, Vec<FileT
     let is_patch = !patched.is_empty();
     files.extend(patched);
     let path = asked.path.owned().or_else(|| asked.file_path.owned());
-    let touched = tool.as_deref().and_then(|tool| match tool {
-        "view_image" => Some(false),
-        tool => touches(tool),
-    });
+    let touched = tool.as_deref();
+    let touched = touched.and_then(|tool| touches(tool, command.as_deref()));
     if let (Some(path), Some(modified)) = (&path, touched) {
         files.push(FileTouch {
             path: path.clone(),

@@ -13,7 +13,7 @@ use crate::edits::{patch, shell};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::remote_of;
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// The facts of one record.
 pub(super) fn facts(record: &[u8]) -> Facts {
@@ -280,12 +280,8 @@ fn call(request: &ToolRequest<'_>, facts: &mut Facts) -> Option<()> {
     let patched = patched(request, &arguments);
     let tool = request.name.shown();
     let path = arguments.path.owned();
-    let modified = match tool.as_deref() {
-        Some("create") => Some(true),
-        tool => tool.and_then(touches),
-    };
     let others = [&arguments.pattern, &arguments.query, &arguments.url];
-    let subject = used(facts, path, modified, &arguments.command, &others);
+    let subject = used(facts, tool.as_deref(), path, &arguments.command, &others);
     let first = patched.first().map(|file| file.path.clone());
     facts.files.extend(patched);
     facts.calls.push(Call {

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 
 use super::{place, said};
-use crate::edits::patch;
+use crate::edits::{patch, touches};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Facts, FileTouch, Header, Passage};
 use crate::pieces::Pieces;
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// Any line; fields of unexpected types are left out.
 #[derive(Deserialize, Default)]
@@ -228,9 +228,10 @@ pub(super) fn note_call(
     command: &Text<'_>,
     others: &[&Text<'_>],
 ) {
-    let modified = tool.as_deref().and_then(touches_file);
-    let subject = used(facts, files.first().cloned(), modified, command, others);
-    if let Some(modified) = modified {
+    let first = files.first().cloned();
+    let subject = used(facts, tool.as_deref(), first, command, others);
+    let modified = |tool: &str| touches(tool, command.as_str());
+    if let Some(modified) = tool.as_deref().and_then(modified) {
         let further = files.iter().skip(1).cloned();
         let touched = further.map(|path| FileTouch { path, modified });
         facts.files.extend(touched);
@@ -240,14 +241,6 @@ pub(super) fn note_call(
         subject,
         ..Call::default()
     });
-}
-
-/// Whether one of Cursor's tools reads or modifies the file it is given.
-fn touches_file(tool: &str) -> Option<bool> {
-    match tool {
-        "EditNotebook" | "edit_notebook" | "Delete" | "delete_file" => Some(true),
-        tool => touches(tool),
-    }
 }
 
 /// All searchable text of one record: of a user's line what was typed, and as output what Cursor

@@ -29,7 +29,7 @@ impl Format for Cursor {
     }
 
     fn revision(&self) -> u32 {
-        9
+        10
     }
 
     /// Of a chat of the editor only that its turns ended may be written here.

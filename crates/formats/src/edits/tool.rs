@@ -56,12 +56,21 @@ const TEXTS: &[&str] = &["content", "contents", "file_text"];
 const OLD: &[&str] = &["oldText", "old_string", "oldString", "old_str"];
 const NEW: &[&str] = &["newText", "new_string", "newString", "new_str"];
 
-fn tool(name: &str) -> Option<Tool> {
-    // Agentuse puts the server before the name.
+/// How a tool is called wherever there is one like it: `mcp__filesystem__read_file` is `readfile`.
+fn common_name(name: &str) -> String {
+    // Agents put the server before the name, agentuse that of its own tools too.
     let name = name.rsplit("__").next().unwrap_or(name);
     let letters = name.chars().filter(|letter| letter.is_ascii_alphanumeric());
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-    Some(match name.strip_prefix("filesystem").unwrap_or(&name) {
+    match name.strip_prefix("filesystem") {
+        Some(behind) => behind.to_owned(),
+        None => name,
+    }
+}
+
+/// The tool of this [`common_name`], where it is known how it changes files.
+fn tool(name: &str) -> Option<Tool> {
+    Some(match name {
         "write" | "writefile" | "create" | "createfile" => Tool::Write,
         "edit" | "editfile" | "multiedit" | "replace" | "strreplace" | "searchreplace" => {
             Tool::Replace
@@ -71,6 +80,21 @@ fn tool(name: &str) -> Option<Tool> {
         "notebookedit" | "hashlineedit" => Tool::Unknown,
         _ => return None,
     })
+}
+
+/// Whether a tool of this name modifies (`true`) or only reads (`false`) the file that it is given,
+/// with this `command` if any.
+pub(crate) fn touches(name: &str, command: Option<&str>) -> Option<bool> {
+    const READS: [&str; 5] = ["notebookread", "read", "readfile", "view", "viewimage"];
+    // Cursor's, of which no line is known.
+    const MODIFIES: [&str; 3] = ["delete", "deletefile", "editnotebook"];
+    let name = common_name(name);
+    match tool(&name) {
+        Some(Tool::Editor) => Some(command != Some("view")),
+        Some(_) => Some(true),
+        None if READS.contains(&&*name) => Some(false),
+        None => MODIFIES.contains(&&*name).then_some(true),
+    }
 }
 
 /// What a call asks for.
@@ -97,7 +121,7 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
                 .collect()
         })
     };
-    match tool(&call.tool) {
+    match tool(&common_name(&call.tool)) {
         Some(Tool::Write) => named(vec![written(given)]),
         Some(Tool::Replace) => named(replaced(given)),
         Some(Tool::Editor) => named(match given["command"].as_str() {
@@ -147,7 +171,7 @@ fn applied(call: &Call) -> ShellPatches {
 
 /// The command that a call gives to a shell.
 pub(super) fn command(call: &Call) -> Option<String> {
-    if tool(&call.tool).is_some() {
+    if tool(&common_name(&call.tool)).is_some() {
         return None;
     }
     let given = ["command", "cmd"].map(|key| &call.arguments[key]);

@@ -24,7 +24,7 @@ impl Format for Induscode {
     }
 
     fn revision(&self) -> u32 {
-        7
+        8
     }
 
     fn shape(&self) -> Shape {

@@ -196,7 +196,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        11
+        12
     }
 
     fn shape(&self) -> Shape {

@@ -10,7 +10,7 @@ use super::second;
 use crate::edits::patch;
 use crate::json::{self, Flag, Loose};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 pub(super) fn facts(record: &[u8]) -> Facts {
     let read = json::tiers(record, |text| {
@@ -275,8 +275,7 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     let name = data.tool.shown().or_else(|| data.name.shown());
     let path = input.file_path.owned().or_else(|| input.path.owned());
     let others = [&input.pattern, &input.query, &input.url, &input.description];
-    let modified = name.as_deref().and_then(touches);
-    let subject = used(facts, path, modified, &input.command, &others);
+    let subject = used(facts, name.as_deref(), path, &input.command, &others);
     let patch = input.patch_text.as_str().unwrap_or_default();
     facts.files.extend(patch::touched(patch, None));
     let call = Call {

@@ -121,7 +121,7 @@ impl Format for OpenCode {
     }
 
     fn revision(&self) -> u32 {
-        12
+        13
     }
 
     fn shape(&self) -> Shape {

@@ -4,7 +4,7 @@ use super::dialect::{Dialect, OddValues, Scalars};
 use super::line::{Arguments, Block, Content, Line, Message, NestedCall, Tokens};
 use crate::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage, sum_costs};
-use crate::tools::{touches, used};
+use crate::tools::used;
 
 /// The facts of one record; of a record that cannot be read, only that the agent drops it.
 pub(super) fn facts(dialect: &Dialect, record: &[u8]) -> Facts {
@@ -354,8 +354,7 @@ fn call(
     .into_iter()
     .find_map(Text::owned);
     let others = [&arguments.pattern, &arguments.query, &arguments.url];
-    let modified = tool.as_str().and_then(touches);
-    let subject = used(facts, path, modified, &arguments.command, &others);
+    let subject = used(facts, tool.as_str(), path, &arguments.command, &others);
     Call {
         call_id: id.shown(),
         tool: tool.owned(),
