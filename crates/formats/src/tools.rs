@@ -28,7 +28,12 @@ pub(crate) fn used(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::Format;
+    use crate::claude::Claude;
+    use crate::copilot::Copilot;
 
     #[test]
     fn a_call_is_about_its_command_else_its_file_else_what_else_it_names() {
@@ -71,6 +76,28 @@ mod tests {
             ("bash", Some("view"), None),
         ] {
             assert_eq!(touches(tool, command), touched, "{tool} {command:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_an_edit_touches_the_file_for_every_agent() {
+        for (tool, command, modified) in [
+            ("str_replace_editor", "str_replace", true),
+            ("str_replace_editor", "view", false),
+            ("search_replace", "", true),
+            ("mcp__files__write_file", "", true),
+        ] {
+            let given = json!({"path": "a.rs", "command": command});
+            let copilot = json!({"type": "assistant.message", "data": {"toolRequests": [
+                {"toolCallId": "c", "name": tool, "arguments": given}]}});
+            let claude = json!({"type": "assistant", "message": {"content": [
+                {"type": "tool_use", "id": "c", "name": tool, "input": given}]}});
+            let copilot = Copilot.facts(copilot.to_string().as_bytes());
+            let claude = Claude.facts(claude.to_string().as_bytes());
+            for files in [copilot.files, claude.files] {
+                let touched = files.iter().map(|file| (file.path.as_str(), file.modified));
+                assert!(touched.eq([("a.rs", modified)]), "{tool}: {files:?}");
+            }
         }
     }
 
