@@ -984,6 +984,25 @@ fn sessions_json_names_files() {
     assert_eq!(only(&claw.index()).id, "s4");
 }
 
+/// OpenClaw makes a name of the first message itself.
+#[test]
+fn a_name_made_of_the_first_message_is_no_title() {
+    let mut claw = Claw::new();
+    let event = "System: [2026-01-20 09:59:00 UTC] Node: Mac connected to the lagoon";
+    let asked = format!("{event}\n\nWhere is the walrus?");
+    claw.session(KEY, "s1", &talk("s1", &asked, "On the ice."));
+    let called = "SELECT name FROM sessions";
+    for table in ["session_windows", "session_nodes"] {
+        let name = "System: [2026-01-20 09:59:00 UTC] Node: Mac connected to…";
+        claw.run(&format!("UPDATE {table} SET display_name = '{name}'"));
+        let index = claw.check(table);
+        assert_eq!(only(&index).title, "Where is the walrus?", "{table}");
+        assert_eq!(sql(&index, called), [[Value::Null]], "{table}");
+    }
+    claw.run("UPDATE session_nodes SET display_name = 'Of the ice'");
+    assert_eq!(only(&claw.check("named")).title, "Of the ice");
+}
+
 /// An empty file has nothing that is still to be read, however it is called.
 #[test]
 fn an_empty_file_with_a_name_is_read() {

@@ -1,12 +1,15 @@
 //! What one line says about itself: a line of pi's, or a row beside the transcript.
 
 use super::typed::Message;
-use super::{PI, anew, leaves, line, rows};
+use super::{PI, anew, failed, leaves, line, rows};
 use crate::Format;
 use crate::model::{Compaction, Facts};
 
 /// What stands in the place of a model where none said anything.
 const NO_MODELS: [&str; 2] = ["delivery-mirror", "gateway-injected"];
+
+/// Why such an answer ended where it has no model (2026.1.24, `appendAssistantTranscriptMessage`).
+pub(super) const INJECTED: &str = "injected";
 
 pub(super) fn facts(record: &[u8]) -> Facts {
     if let Some(row) = rows::facts(record) {
@@ -25,11 +28,12 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     if let Some(usage) = &mut facts.usage {
         usage.reasoning = usage.reasoning.or_else(|| reasoning(record));
     }
-    if facts
-        .model
-        .as_deref()
-        .is_some_and(|model| NO_MODELS.contains(&model))
-    {
+    failed::note(record, &mut facts);
+    let is_no_model = match facts.model.as_deref() {
+        Some(model) => NO_MODELS.contains(&model),
+        None => facts.stop_reason.as_deref() == Some(INJECTED),
+    };
+    if is_no_model {
         facts.model = None;
         facts.provider = None;
         facts.usage = None;

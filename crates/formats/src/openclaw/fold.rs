@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::anew::Anew;
+use super::called;
+use super::facts::INJECTED;
 use super::leaves::{self, Leaves};
 use super::names::Named;
 use super::place::{self, Kind, Name};
 use super::rows::{self, Row};
 use super::typed::Message;
-use super::{PI, own};
+use super::{PI, line, own};
 use crate::model::{Facts, Fold, Header, SessionFacts};
 use crate::{Format, SourceFacts};
 
@@ -35,6 +37,9 @@ pub struct State {
     /// What its first message asks of a subagent, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<String>,
+    /// How its first message begins, as it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begins: Option<String>,
     /// Where the session stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
@@ -98,6 +103,26 @@ impl State {
             rows::Kind::Index => self.leaf = rows::stands_at(kind, row),
             rows::Kind::Other => {}
         }
+    }
+
+    /// Notes how the first message begins, by which OpenClaw may call the session: the first that
+    /// is not another session's (source, `readFirstUserMessageFromTranscript`).
+    fn note_beginning(&mut self, record: &[u8], facts: &Facts) {
+        let is_said = matches!(facts.role.as_deref(), Some("user" | "injected"));
+        if self.begins.is_some()
+            || !(facts.is_message && is_said)
+            || memchr::memmem::find(record, b"\"inter_session\"").is_some()
+        {
+            return;
+        }
+        let said = PI.facts(record).user_text;
+        self.begins = said.and_then(|said| called::beginning(&said));
+    }
+
+    /// Whether a name is one that OpenClaw made of the first message.
+    fn is_beginning(&self, name: &str) -> bool {
+        let begins = self.begins.as_deref();
+        begins.is_some_and(|begins| called::is_beginning(name, begins))
     }
 
     fn key(&self) -> Option<&str> {
@@ -164,6 +189,10 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     }
     // What agents drop moves nothing, and repeats nothing.
     if facts.agent_sees {
+        if is_without_parent(record, facts) {
+            facts.parent.clone_from(&fold.leaf);
+        }
+        state.note_beginning(record, facts);
         state.leaves.relate(facts);
         state.anew.relate(record, facts);
     }
@@ -174,6 +203,14 @@ pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         facts.role = Some("injected".to_owned());
         facts.user_text = None;
     }
+}
+
+/// Whether an entry is an answer of OpenClaw's own that does not say from which entry it goes on
+/// (2026.1.24): to a command that ran no model, and what was injected.
+fn is_without_parent(record: &[u8], facts: &Facts) -> bool {
+    let is_injected = facts.stop_reason.as_deref() == Some(INJECTED);
+    let says_none = || line::read(record, |line| Some(line.parent_id.0.is_none()));
+    is_injected && facts.parent.is_none() && says_none() == Some(true)
 }
 
 /// What a line asks of a subagent, if it is the first message to one.
@@ -243,23 +280,13 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let id = window.id.clone();
     let id = id.or_else(|| name.map(|name| name.session.to_owned()));
     let id = id.or_else(|| header.id.clone()).unwrap_or_default();
-    let names = [
-        &node.display_name,
-        &node.label,
-        &window.display_name,
-        &fold.name,
-    ];
     let own = own(window, node);
     // A key that was forked has one session that began so, and those after its resets.
     let fork_of = node.fork_of.clone().filter(|_| window.previous.is_none());
     let starter = state.starter.clone().or(named.starter);
     SessionFacts {
         cwd: header.cwd.clone().unwrap_or_default(),
-        name: names
-            .into_iter()
-            .flatten()
-            .find(|name| !name.trim().is_empty())
-            .cloned(),
+        name: name_of(fold, window, node),
         // One that names itself comes from nothing.
         parent_session: (fork_of.or(starter).or_else(|| origin(&header))).filter(|of| *of != id),
         created_raw: header.created_raw.clone(),
@@ -278,6 +305,19 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         id,
         ..SessionFacts::of(fold)
     }
+}
+
+/// What somebody named the session, or its key.
+fn name_of(fold: &Fold, window: &Window, node: &Node) -> Option<String> {
+    let given = |name: &&String| !fold.openclaw.is_beginning(name);
+    let names = [
+        node.display_name.as_ref().filter(given),
+        node.label.as_ref(),
+        window.display_name.as_ref().filter(given),
+        fold.name.as_ref(),
+    ];
+    let mut names = names.into_iter().flatten();
+    names.find(|name| !name.trim().is_empty()).cloned()
 }
 
 /// What a subagent is asked by its first message, if anything: it is called so whatever is typed

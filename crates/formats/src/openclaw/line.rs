@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::failed::Details;
 use super::own::Provenance;
 use crate::json::{self, Count, Loose, Raw, Text};
 
@@ -13,6 +14,8 @@ pub(super) struct Line<'a> {
     pub kind: Text<'a>,
     #[serde(borrow)]
     pub append_mode: Text<'a>,
+    #[serde(borrow)]
+    pub parent_id: Raw<'a>,
     #[serde(borrow)]
     pub target_id: Raw<'a>,
     #[serde(borrow)]
@@ -28,6 +31,8 @@ pub(super) struct Message<'a> {
     pub usage: Loose<Tokens>,
     #[serde(borrow)]
     pub provenance: Loose<Provenance<'a>>,
+    #[serde(borrow)]
+    pub details: Loose<Box<Details<'a>>>,
 }
 
 /// The tokens of an answer that pi's own lines name otherwise.

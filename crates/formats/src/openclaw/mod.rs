@@ -13,7 +13,9 @@ use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::pi::Dialect;
 
 mod anew;
+mod called;
 mod facts;
+mod failed;
 mod fold;
 mod leaves;
 mod line;
@@ -196,7 +198,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        12
+        13
     }
 
     fn shape(&self) -> Shape {

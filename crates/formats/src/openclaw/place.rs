@@ -9,6 +9,8 @@ const DATABASE: (&str, &str) = ("agent", "openclaw-agent.sqlite");
 /// Where transcripts lie, and where they were put once they were imported into the database.
 const SESSIONS: &str = "sessions";
 const IMPORTED: &str = "session-sqlite-import-archive";
+/// How what stands behind the name of such a transcript begins.
+const MARK: &str = ".imported-";
 
 /// What a transcript in a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,8 +61,23 @@ pub(super) fn name(path: &Path) -> Option<Name<'_>> {
     })
 }
 
-/// Session and kind of a transcript of that name.
+/// Session and kind of a transcript of that name. What was imported has the key before it, or
+/// `archive-tier`, and behind it a mark: `agent_main_main.s1.jsonl.imported-1796062761582`.
 fn transcript(name: &str) -> Option<(&str, Kind)> {
+    let Some((named, _)) = name.rsplit_once(MARK) else {
+        return transcript_at_work(name);
+    };
+    let (session, kind) = transcript_at_work(named)?;
+    let session = session.rsplit('.').next().filter(|id| !id.is_empty())?;
+    let kind = match kind {
+        Kind::Live => Kind::Imported,
+        kind => kind,
+    };
+    Some((session, kind))
+}
+
+/// The same of one that has no such mark.
+fn transcript_at_work(name: &str) -> Option<(&str, Kind)> {
     let name = name.strip_suffix(".zst").unwrap_or(name);
     if is_telemetry(name) {
         return None;

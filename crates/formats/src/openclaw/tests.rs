@@ -1,6 +1,7 @@
 //! The cases of single lines, names and messages.
 
 mod put_in;
+mod written_by;
 
 use super::place::{Kind, name, named};
 use super::typed::Message;
@@ -447,6 +448,26 @@ fn names_of_files_say_what_they_are() {
             "s1",
             Kind::Copy,
         ),
+        (
+            "main/session-sqlite-import-archive/agent_main_main.s1.jsonl.imported-1796062761582",
+            "s1",
+            Kind::Imported,
+        ),
+        (
+            "main/session-sqlite-import-archive/agent_main_1@g.us.s1-topic-7.jsonl.imported-1.1",
+            "s1-topic-7",
+            Kind::Imported,
+        ),
+        (
+            "main/session-sqlite-import-archive/archive-tier.s1.checkpoint.8d1c.jsonl.imported-1",
+            "s1",
+            Kind::Copy,
+        ),
+        (
+            "main/session-sqlite-import-archive/s1.jsonl.imported-1",
+            "s1",
+            Kind::Imported,
+        ),
     ] {
         let found = name(Path::new(path)).unwrap();
         assert_eq!(
@@ -475,6 +496,9 @@ fn names_of_files_say_what_they_are() {
         "main/sessions/s1.trajectory-path.json",
         "main/sessions/.jsonl",
         "main/sessions/s1.jsonl.lock",
+        "main/session-sqlite-import-archive/legacy-store.sessions.json.imported-1796062761754",
+        "main/session-sqlite-import-archive/agent_main_main.s1.trajectory.jsonl.imported-1",
+        "main/session-sqlite-import-archive/agent_main_main..jsonl.imported-1",
         "main/sessions/x/s1.jsonl",
         "main/agent/openclaw-agent.sqlite.reindex-lock.sqlite",
         "main/agent/auth-profiles.json",
