@@ -984,6 +984,35 @@ fn sessions_json_names_files() {
     assert_eq!(only(&claw.index()).id, "s4");
 }
 
+/// An index that was there before the reset knows no more of it than one that is made later.
+#[test]
+fn after_a_reset_a_subagent_is_not_given_to_the_session_that_followed() {
+    let claw = Claw::of_files();
+    let sub = "agent:main:subagent:9";
+    let names = |main: &str| {
+        let of_sub = json!({"sessionId": "s2", "spawnedBy": KEY});
+        json!({KEY: {"sessionId": main}, sub: of_sub}).to_string()
+    };
+    claw.file("main/sessions/sessions.json", names("s1"));
+    for session in ["s1", "s2"] {
+        let events = talk(session, "Where is the walrus?", "On the ice.");
+        claw.file(&format!("main/sessions/{session}.jsonl"), jsonl(&events));
+    }
+    let parent = "SELECT parent_session FROM sessions WHERE id = 's2'";
+    assert_eq!(sql(&claw.check("at first"), parent), [[json!("s1")]]);
+    let old = claw.agents().join("main/sessions/s1.jsonl");
+    let put_away = old.with_file_name("s1.jsonl.reset.2026-01-05T10-00-00.000Z");
+    fs::rename(&old, put_away).unwrap();
+    claw.file("main/sessions/sessions.json", names("s4"));
+    let mut events = talk("s4", "And the heron?", "In the reeds.");
+    events[0]["timestamp"] = json!(time(BEGIN + 60_000));
+    claw.file("main/sessions/s4.jsonl", jsonl(&events));
+    let index = claw.check("reset");
+    assert_eq!(sql(&index, parent), [[Value::Null]]);
+    let reason = by_id(&rows(&index), "s2").reason.clone();
+    assert_eq!(reason.as_deref(), Some("a subagent's session"));
+}
+
 /// OpenClaw makes a name of the first message itself.
 #[test]
 fn a_name_made_of_the_first_message_is_no_title() {

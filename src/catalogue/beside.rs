@@ -20,6 +20,15 @@ impl Catalogue {
         Ok(other.unwrap_or(false))
     }
 
+    /// Whether a file that names the session of a source said something else of it than this when
+    /// the source was read.
+    pub fn has_other_name(&self, source: i64, said: &str) -> Result<bool, Error> {
+        let sql = "SELECT coalesce(fold ->> '$.named_beside', '') <> ?2
+            FROM _checkpoints WHERE source = ?1";
+        let other = self.first(sql, params![source, said], |r| r.get(0))?;
+        Ok(other.unwrap_or(false))
+    }
+
     /// The names of sessions of a root of which nothing else is left: their sources, and the places
     /// of these sessions.
     pub fn names_of_none(&self, root: i64) -> Result<Vec<(i64, Option<String>)>, Error> {

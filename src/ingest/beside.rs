@@ -19,6 +19,8 @@ pub const LONGEST_CWD: u64 = 32 << 10;
 const LONGEST_LIST: u64 = 4 << 20;
 /// The most that is read of a file that names sessions.
 const LONGEST_NAMES: u64 = 64 << 20;
+/// The most that is read of the first line of another session.
+const LONGEST_HEADER: u64 = 16 << 10;
 /// What is said of a session that such a file does not name.
 const NOTHING: &str = "{}";
 
@@ -101,10 +103,42 @@ pub fn named_beside(format: &dyn Format, path: &Path) -> io::Result<Option<Strin
         Ok(format.names_in(&regular::beginning(file, LONGEST_NAMES)?))
     });
     let names = there(names)?.map(|(_, names)| names);
-    Ok(names.as_deref().and_then(Option::as_ref).map(|names| {
-        let said = names.get(&session).map(String::as_str);
-        said.unwrap_or(NOTHING).to_owned()
-    }))
+    let Some(names) = names.as_deref().and_then(Option::as_ref) else {
+        return Ok(None);
+    };
+    let said = names.get(&session).map_or(NOTHING, String::as_str);
+    let Some(other) = format.names_depend_on(path, said) else {
+        return Ok(Some(said.to_owned()));
+    };
+    // What cannot be read says no more.
+    let beginning = regular::read(&other, LONGEST_HEADER).unwrap_or_default();
+    let line = beginning.split(|byte| *byte == b'\n').next();
+    Ok(Some(format.names_with(said, line.unwrap_or_default())))
+}
+
+/// Have those of the `known` sources that were found read again of which a file beside them says
+/// something else than when they were read.
+pub fn doubt_names(
+    catalogue: &Catalogue,
+    spec: &RootSpec,
+    format: &dyn Format,
+    discovery: &Discovery,
+    known: &mut [StoredSource],
+) -> Result<(), Error> {
+    for source in known {
+        let path = spec.at(&source.relative);
+        let is_named = format.names_beside(&path).is_some();
+        if !is_named || discovery.source(&source.relative).is_none() {
+            continue;
+        }
+        // Where it cannot be read it is as it was.
+        if let Ok(Some(said)) = named_beside(format, &path)
+            && catalogue.has_other_name(source.source, &said)?
+        {
+            source.stored.revision = NO_REVISION;
+        }
+    }
+    Ok(())
 }
 
 /// Of what is no file nothing is read, and neither is the session any the worse for it.

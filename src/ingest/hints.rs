@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
-use super::beside::doubt_directories;
+use super::beside::{doubt_directories, doubt_names};
 use super::exclude::is_enough;
 use super::keep::{ArchivedSource, placement};
 use super::listed::{DatabaseListing, Look};
@@ -241,6 +241,7 @@ fn scan_paths<'a>(
         known = catalogue.known_at(number, &paths)?;
     }
     doubt_directories(catalogue, spec, format, &discovery, &mut known)?;
+    doubt_names(catalogue, spec, format, &discovery, &mut known)?;
     let exclude = config.rules.exclude();
     if !exclude.is_empty() && !is_enough(catalogue, root, exclude, &below, &discovery, &known)? {
         return Ok(None);

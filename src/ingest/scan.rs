@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::beside::doubt_directories;
+use super::beside::{doubt_directories, doubt_names};
 use super::exclude::{ExclusionResult, leave_out};
 use super::listed::{DatabaseListing, Look};
 use super::names::look_at_names;
@@ -83,6 +83,7 @@ pub fn scan_root(
     databases.add_to(&mut discovery)?;
     names.list(catalogue, root, &spec.path, &mut discovery)?;
     doubt_directories(catalogue, spec, format, &discovery, &mut known)?;
+    doubt_names(catalogue, spec, format, &discovery, &mut known)?;
     let left_out = leave_out(
         catalogue,
         root,

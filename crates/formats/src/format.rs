@@ -157,6 +157,17 @@ pub trait Format: Send + Sync {
         let _ = names;
         None
     }
+    /// The file of another session, whose first line says more of what was said of the source at
+    /// `path`.
+    fn names_depend_on(&self, path: &Path, said: &str) -> Option<PathBuf> {
+        let _ = (path, said);
+        None
+    }
+    /// What is said of a session, with what that line says.
+    fn names_with(&self, said: &str, line: &[u8]) -> String {
+        let _ = line;
+        said.to_owned()
+    }
     /// The folder in which the agent keeps what belongs to the session of this file alone (Claude
     /// Code: the one beside it that is called like it).
     fn folder_of(&self, main: &Path) -> Option<PathBuf> {

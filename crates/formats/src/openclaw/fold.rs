@@ -283,7 +283,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let own = own(window, node);
     // A key that was forked has one session that began so, and those after its resets.
     let fork_of = node.fork_of.clone().filter(|_| window.previous.is_none());
-    let starter = state.starter.clone().or(named.starter);
+    let starter = state.starter.clone();
+    let starter = starter.or_else(|| named.starter_before(header.created_ms));
     SessionFacts {
         cwd: header.cwd.clone().unwrap_or_default(),
         name: name_of(fold, window, node),
@@ -337,8 +338,7 @@ fn first_message(fold: &Fold, window: &Window) -> Option<String> {
 /// Of a file what `sessions.json` says of it.
 fn named(fold: &Fold) -> Named {
     let named = fold.named_beside.as_deref();
-    let named = named.and_then(|named| serde_json::from_str::<Named>(named).ok());
-    named.unwrap_or_default()
+    named.map(Named::read).unwrap_or_default()
 }
 
 fn beside(named: &Named) -> (Window, Node) {

@@ -240,6 +240,14 @@ impl Format for OpenClaw {
         names::of(names)
     }
 
+    fn names_depend_on(&self, path: &Path, said: &str) -> Option<PathBuf> {
+        names::starter(path, said)
+    }
+
+    fn names_with(&self, said: &str, line: &[u8]) -> String {
+        names::with_starter(said, line)
+    }
+
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
         place::leaves_out(folder)
     }

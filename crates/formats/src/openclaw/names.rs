@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::PI;
 use super::place::{self, Kind};
+use crate::Format;
 use crate::json::{self, Loose, Text};
 
 /// What is kept of it.
@@ -23,6 +25,24 @@ pub(super) struct Named {
     /// The session that this key has now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starter: Option<String>,
+    /// When that began, as its own file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starter_ms: Option<i64>,
+}
+
+impl Named {
+    /// What was kept.
+    pub fn read(said: &str) -> Named {
+        serde_json::from_str(said).unwrap_or_default()
+    }
+
+    /// The session that started this one, which began at `began`. One that began later has its key
+    /// only since then.
+    pub fn starter_before(&self, began: Option<i64>) -> Option<String> {
+        let is_before = |ms: i64| began.is_none_or(|began| ms <= began);
+        let starter = self.starter.clone();
+        starter.filter(|_| self.starter_ms.is_some_and(is_before))
+    }
 }
 
 /// One of its entries.
@@ -68,6 +88,25 @@ pub(super) fn beside(path: &Path) -> Option<(PathBuf, String)> {
     ))
 }
 
+/// The file of the session that started the one at `path`, if the key above has it still.
+pub(super) fn starter(path: &Path, said: &str) -> Option<PathBuf> {
+    let starter = Named::read(said).starter?;
+    // It may be any text.
+    let file = path.with_file_name(format!("{starter}.jsonl"));
+    place::name(&file).filter(|name| name.session == starter && name.kind == Kind::Live)?;
+    Some(file)
+}
+
+/// The same with when that began, by the first line of its file.
+pub(super) fn with_starter(said: &str, line: &[u8]) -> String {
+    let header = PI.facts(line).header;
+    let named = Named {
+        starter_ms: header.and_then(|header| header.created_ms),
+        ..Named::read(said)
+    };
+    serde_json::to_string(&named).unwrap_or_else(|_| said.to_owned())
+}
+
 /// What it says of each session to which a key leads, as JSON. `None`: it is no JSON.
 pub(super) fn of(names: &[u8]) -> Option<BTreeMap<String, String>> {
     // It may be half written.
@@ -105,5 +144,6 @@ fn said(entries: &Entries<'_>, key: &str, entry: &Entry<'_>) -> Named {
         starter: above
             .and_then(|above| above.by_file().or(above.by_id()))
             .map(str::to_owned),
+        starter_ms: None,
     }
 }

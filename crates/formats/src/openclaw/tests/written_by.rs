@@ -175,3 +175,39 @@ fn what_was_typed_is_the_title_where_nobody_named_the_session() {
     let other = line("b", provenance, "A message of another session to this one");
     assert_eq!(title_of(made, &[&other, &asked]), (None, typed));
 }
+
+/// After a reset its key leads to another session than the one that started a subagent.
+#[test]
+fn a_session_that_began_later_started_no_subagent() {
+    let path = Path::new("/x/agents/main/sessions/s2.jsonl");
+    let names = br#"{"k":{"sessionId":"s2","spawnedBy":"l"},"l":{"sessionId":"s3"}}"#;
+    let said = OpenClaw.names_in(names).unwrap()["s2"].clone();
+    let file = OpenClaw.names_depend_on(path, &said).unwrap();
+    assert_eq!(file, Path::new("/x/agents/main/sessions/s3.jsonl"));
+    let header = |id: &str, time: &str| {
+        format!(r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-11-30T{time}Z"}}"#)
+    };
+    let parent = |line: &str| {
+        let mut fold = folded(&[&header("s2", "18:10:58.449")]).1;
+        fold.named_beside = Some(OpenClaw.names_with(&said, line.as_bytes()));
+        let session = OpenClaw.session(&[SourceFacts {
+            relative: Path::new("main/sessions/s2.jsonl"),
+            mtime_ms: 7,
+            fold: &fold,
+            part: SourcePart::Main,
+            unlisted: None,
+            problems: (0, None),
+        }]);
+        assert!(session.is_subagent);
+        session.parent_session
+    };
+    assert_eq!(parent(&header("s3", "18:02:31.479")).as_deref(), Some("s3"));
+    assert_eq!(parent(&header("s3", "18:12:10.108")), None);
+    assert_eq!(parent(""), None);
+    // Nothing is looked for elsewhere.
+    for starter in ["../s3", "", "s3.jsonl.reset.2026"] {
+        let said = serde_json::json!({"key": "k", "starter": starter}).to_string();
+        assert_eq!(OpenClaw.names_depend_on(path, &said), None, "{starter}");
+    }
+    assert_eq!(OpenClaw.names_depend_on(path, "{}"), None);
+}
