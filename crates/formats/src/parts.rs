@@ -156,6 +156,54 @@ impl Part<'_> {
     }
 }
 
+/// The tool that runs commands.
+const SHELL: &str = "run_shell_command";
+
+/// How what a hook adds to the answer of a tool begins, behind all of it (0.61.0,
+/// `coreToolHookTriggers`).
+const HOOKS: &str = "\n\n<hook_context>";
+const HOOKS_END: &str = "</hook_context>";
+
+/// How the lines begin that may stand behind the exit code of a command.
+const BEHIND_CODE: [&str; 4] = [
+    "Signal:",
+    "Background PIDs:",
+    "Process Group PGID:",
+    "</untrusted_context>",
+];
+
+/// What the tool that runs commands gave back.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ShellResponse<'a> {
+    #[serde(borrow)]
+    output: Raw<'a>,
+}
+
+/// Whether an answer of the shell's says that the command failed: to the agent it is an answer as
+/// any other. `None` where the second tier is needed.
+pub(crate) fn has_failed(tool: &Raw<'_>, response: &Raw<'_>) -> Option<bool> {
+    if tool.text().as_deref() != Some(SHELL) || !response.is_value() {
+        return Some(false);
+    }
+    let response = response.parse::<Loose<ShellResponse<'_>>>()?;
+    let output = response.object().and_then(|said| said.output.text());
+    let output = output.unwrap_or_default();
+    // What a hook adds ends with the answer: the command itself may say such a mark.
+    let hooked = output.trim_end().strip_suffix(HOOKS_END);
+    let before = hooked.and_then(|output| output.rsplit_once(HOOKS));
+    let output = before.map_or(&*output, |(before, _)| before);
+    let is_behind = |line: &&str| BEHIND_CODE.iter().any(|begin| line.starts_with(begin));
+    let last = output
+        .trim_end()
+        .lines()
+        .rev()
+        .find(|line| !is_behind(line));
+    let code = last.and_then(|line| line.strip_prefix("Exit Code: "));
+    let code = code.and_then(|code| code.trim_end().parse::<i64>().ok());
+    Some(code.is_some_and(|code| code != 0))
+}
+
 /// What stands between what was typed and the files that it names, which the agents put behind it
 /// (Gemini CLI 0.61.0 and Qwen Code 0.24.4, `atCommandProcessor`).
 const REFERENCED: &str = "--- Content from referenced files ---";

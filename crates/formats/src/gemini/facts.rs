@@ -2,28 +2,12 @@
 
 use std::path::Path;
 
-use super::line::{self, Kind, Line, MessageTokens, ShellResponse};
+use super::line::{self, Kind, Line, MessageTokens};
 use super::place;
 use super::said::{self, Said};
-use crate::json::{self, Loose, Raw};
+use crate::json;
 use crate::model::{Call, Compaction, Facts, Header, Usage};
-use crate::parts::{Tokens, note_call, parts};
-
-/// The tool that runs commands.
-const SHELL: &str = "run_shell_command";
-
-/// How what a hook adds to the answer of a tool begins, behind all of it (0.61.0,
-/// `coreToolHookTriggers`).
-const HOOKS: &str = "\n\n<hook_context>";
-const HOOKS_END: &str = "</hook_context>";
-
-/// How the lines begin that may stand behind the exit code of a command.
-const BEHIND_CODE: [&str; 4] = [
-    "Signal:",
-    "Background PIDs:",
-    "Process Group PGID:",
-    "</untrusted_context>",
-];
+use crate::parts::{Tokens, has_failed, note_call, parts};
 
 /// The facts of one record of the file at `path`.
 pub(super) fn facts(path: &Path, record: &[u8]) -> Facts {
@@ -140,6 +124,7 @@ fn user(said: Said, is_subagent: bool, facts: &mut Facts) {
         Said::Answer => ("toolResult", None),
         Said::Context | Said::Summary | Said::Ended => ("injected", None),
         Said::PutIn(text) => ("injected", Some(text).filter(|_| is_subagent)),
+        Said::Asked(text) => ("injected", Some(text)),
         Said::Command { command: text, .. }
         | Said::Hint(text)
         | Said::Typed(text)
@@ -151,30 +136,6 @@ fn user(said: Said, is_subagent: bool, facts: &mut Facts) {
     facts.role = Some(role.to_owned());
     facts.is_message = role == "user";
     facts.user_text = text;
-}
-
-/// Whether an answer of the shell's says that the command failed: to the agent it is an answer as
-/// any other. `None` where the second tier is needed.
-fn has_failed(tool: &Raw<'_>, response: &Raw<'_>) -> Option<bool> {
-    if tool.text().as_deref() != Some(SHELL) || !response.is_value() {
-        return Some(false);
-    }
-    let response = response.parse::<Loose<ShellResponse<'_>>>()?;
-    let output = response.object().and_then(|said| said.output.text());
-    let output = output.unwrap_or_default();
-    // What a hook adds ends with the answer: the command itself may say such a mark.
-    let hooked = output.trim_end().strip_suffix(HOOKS_END);
-    let before = hooked.and_then(|output| output.rsplit_once(HOOKS));
-    let output = before.map_or(&*output, |(before, _)| before);
-    let is_behind = |line: &&str| BEHIND_CODE.iter().any(|begin| line.starts_with(begin));
-    let last = output
-        .trim_end()
-        .lines()
-        .rev()
-        .find(|line| !is_behind(line));
-    let code = last.and_then(|line| line.strip_prefix("Exit Code: "));
-    let code = code.and_then(|code| code.trim_end().parse::<i64>().ok());
-    Some(code.is_some_and(|code| code != 0))
 }
 
 fn answer(line: &Line<'_>, facts: &mut Facts) -> Option<()> {

@@ -10,11 +10,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::anew::{Anew, May};
 use super::directory::{self, Looked};
 use super::{cut, place, said, text};
 use crate::model::{Call, Class, Facts, Fold, Header, SessionFacts};
 use crate::parts::parts;
 use crate::{SourceFacts, path, stable_hash};
+
+/// So long another model may think about whether the answer is complete; a person reads it.
+const GO_ON_MS: u64 = 5000;
 
 /// What is remembered of the lines before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,13 +33,18 @@ pub struct State {
     answers: BTreeMap<String, Option<String>>,
     /// Hashes of what was said so far.
     said: BTreeSet<u64>,
-    /// Messages that the last line sets and that stood nowhere before it, or that it is itself
-    /// where the program writes what it remembers once more.
+    /// Messages that the last line sets and that stood nowhere before it, or those that the program
+    /// writes as it writes what it remembers once more.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     set_anew: BTreeSet<String>,
     /// Hashes of what these say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     said_anew: Vec<u64>,
+    /// Lines that write all of it once more count as one.
+    anew: Anew,
+    /// When the last message was written, if that is an answer that calls no tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered_ms: Option<i64>,
     /// A hash of what was typed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     typed: Option<u64>,
@@ -146,6 +155,21 @@ impl State {
         self.set_anew.contains(id) && !facts.calls.iter().any(is_in_line)
     }
 
+    /// Notes that what comes is set anew no more.
+    fn end_anew(&mut self) {
+        self.anew.end();
+        self.set_anew.clear();
+        self.said.extend(std::mem::take(&mut self.said_anew));
+    }
+
+    /// Whether all of a message was said before what is set anew. Messages that follow each other
+    /// may be kept as one.
+    fn is_known(&self, said: &[u64]) -> bool {
+        let is_known = |said: &u64| self.said.contains(said);
+        matches!(said, [each @ .., all]
+            if is_known(all) || !each.is_empty() && each.iter().all(is_known))
+    }
+
     /// Notes that the agent forgets a message and all behind it; all, if it does not know it.
     fn rewind(&mut self, id: &str) {
         let message = self.messages.get(id);
@@ -155,14 +179,16 @@ impl State {
 
 /// Notes what a line does to what the agent remembers.
 pub(super) fn line(state: &mut State, line: &[u8]) {
-    state.set_anew.clear();
-    state.said.extend(std::mem::take(&mut state.said_anew));
-    if let Some(ids) = cut::ids(line) {
+    let ids = cut::ids(line);
+    let rewinds = cut::changes(line, b"\"$rewindTo\"");
+    if ids.is_some() || rewinds || !state.anew.is_on() {
+        state.end_anew();
+    }
+    state.anew.line(ids.is_some());
+    if let Some(ids) = ids {
         state.set(ids);
     }
-    if cut::changes(line, b"\"$rewindTo\"")
-        && let Some(id) = super::line::read(line, |line| line.rewind_to.owned())
-    {
+    if rewinds && let Some(id) = super::line::read(line, |line| line.rewind_to.owned()) {
         state.rewind(&id);
     }
 }
@@ -209,6 +235,8 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
         facts.is_message = false;
     }
     relate_typed(state, record, facts);
+    relate_go_on(state, record, facts);
+    relate_anew(state, &id, record, facts);
     let last = state.on_branch(state.last.clone());
     // A line that sets all messages places them before it is known which of them are copies.
     let before = state.messages.get(&id).map(|known| known.before.clone());
@@ -217,9 +245,6 @@ pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     let is_last = facts.parent == last;
     let message = state.place(&id, last);
     let was_told = message.is_told;
-    if !was_told && is_synthetic(record) {
-        state.set_anew.insert(id.clone());
-    }
     let is_only_here = state.is_only_here(&id, facts);
     relate_calls(state, &id, facts);
     relate_said(state, &id, record, facts);
@@ -248,15 +273,29 @@ fn is_subagents(record: &[u8]) -> bool {
     kind.as_deref() == Some("subagent")
 }
 
-/// Whether an answer is written by the program itself: so it writes all that it remembers once more
-/// where it masks or cuts off results of tools (0.61.0, `recordSyntheticMessage`).
-fn is_synthetic(record: &[u8]) -> bool {
-    let is_synthetic = super::line::read(record, |line| {
-        let is_list = line.content.0.is_some_and(|raw| raw.starts_with('['));
-        let is_answer = matches!(line.kind.as_str(), Some("gemini" | "qwen"));
-        Some(is_answer && line.model.as_str().is_none() && is_list)
-    });
-    is_synthetic == Some(true)
+/// Notes a message of those that are written once more: it is set anew as if all of them stood in
+/// one line. The first begins a branch of them, as those that `$set` says alone.
+fn relate_anew(state: &mut State, id: &str, record: &[u8], facts: &Facts) {
+    let is_told = state.messages.get(id).is_some_and(|known| known.is_told);
+    let may = match is_told {
+        true => May::Not,
+        false => super::line::read(record, May::of).unwrap_or(May::Not),
+    };
+    if !state.anew.goes_on(may, facts.time_ms) {
+        if state.anew.is_on() {
+            state.end_anew();
+        }
+        if !state.anew.begins(may, facts.time_ms) {
+            return;
+        }
+    }
+    state.set_anew.insert(id.to_owned());
+    let said = words(record);
+    let says = !said.is_empty() && !facts.silent;
+    let is_known = state.is_known(&said);
+    if state.anew.add(facts.time_ms, says, is_known) {
+        state.last = None;
+    }
 }
 
 /// Of what a hook says, which has the prompt before it beside it once more, leaves out the prompt.
@@ -273,6 +312,20 @@ fn relate_typed(state: &mut State, record: &[u8], facts: &mut Facts) {
         facts.repeats.push(Class::Prose);
     }
     state.typed = Some(typed);
+}
+
+/// What the program says to a model that stopped too early, soon after that answer, is not typed.
+fn relate_go_on(state: &mut State, record: &[u8], facts: &mut Facts) {
+    let gap = state.answered_ms.zip(facts.time_ms);
+    let is_soon = gap.is_some_and(|(answered, now)| now.abs_diff(answered) <= GO_ON_MS);
+    let is_answer = facts.role.as_deref() == Some("assistant") && facts.calls.is_empty();
+    state.answered_ms = facts.time_ms.filter(|_| is_answer);
+    let goes_on = || super::line::read(record, |line| Some(said::goes_on(line)));
+    if is_soon && facts.is_message && goes_on() == Some(true) {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+        facts.user_text = None;
+    }
 }
 
 /// Leaves out what an earlier version of the message says.
@@ -302,11 +355,9 @@ fn relate_said(state: &mut State, message: &str, record: &[u8], facts: &mut Fact
         state.said.extend(said);
         return;
     }
-    let is_known = |said: &u64| state.said.contains(said);
-    let repeats_earlier = match &*said {
-        [] => facts.repeats.contains(&Class::Output),
-        // Messages that follow each other may be kept as one.
-        [each @ .., all] => is_known(all) || !each.is_empty() && each.iter().all(is_known),
+    let repeats_earlier = match said.is_empty() {
+        true => facts.repeats.contains(&Class::Output),
+        false => state.is_known(&said),
     };
     if repeats_earlier {
         state.place(message, None).repeats_earlier = true;
@@ -366,12 +417,16 @@ fn repeats_call(set_anew: &BTreeSet<String>, message: &str, of: Option<&String>)
 }
 
 /// Hashes of who speaks in a record and of each text that is said to the model, or by it, without
-/// thoughts, and last of all of them together; none where it has no text.
+/// thoughts and without the context before another text, and last of all of them together; none
+/// where it has no text.
 fn words(record: &[u8]) -> Vec<u64> {
     super::line::read(record, |line| {
         let content = parts(&line.content)?;
         let said = content.iter().filter(|part| part.thought.0 != Some("true"));
-        let texts: Vec<_> = said.filter_map(|part| part.text.text()).collect();
+        let mut texts: Vec<_> = said.filter_map(|part| part.text.text()).collect();
+        if texts.len() > 1 && said::is_context(&texts[0]) {
+            texts.remove(0);
+        }
         let who = line.kind.as_str().unwrap_or_default().as_bytes();
         let hash = |text: &str| stable_hash::of([who, text.as_bytes()]);
         let all = texts.concat();

@@ -99,14 +99,6 @@ pub(super) struct ToolCall<'a> {
     pub status: Text<'a>,
 }
 
-/// What the tool that runs commands gave back.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct ShellResponse<'a> {
-    #[serde(borrow)]
-    pub output: Raw<'a>,
-}
-
 /// What a record is, told by its keys, in the order in which Gemini CLI asks for them (0.61.0,
 /// `loadConversationRecord`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

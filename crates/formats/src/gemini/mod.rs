@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Format, Record, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
+mod anew;
 mod cut;
 mod directory;
 mod facts;

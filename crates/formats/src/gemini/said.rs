@@ -20,6 +20,26 @@ const PUT_IN: [&str; 4] = [
     "- **Workspace Directories:**\n",
 ];
 
+/// How begins what a model above tells a subagent that works within its session, and what such a
+/// one is told that stops too early (0.20.2 to 0.33.0, `codebase-investigator`, `local-executor`;
+/// the second was only looked up). Later versions give it a file of its own.
+const ASKED: [&str; 2] = [
+    "Your task is to do a deep investigation of the codebase to find all relevant files,",
+    "Your task is to answer the following question about Gemini CLI:\n<question>",
+];
+const WARNED: [&str; 3] = [
+    "You have stopped calling tools without finishing.",
+    "You have exceeded the time limit.",
+    "You have exceeded the maximum number of turns.",
+];
+const WARNED_END: &str = " You have one final chance to complete the task";
+
+/// What `/init` becomes, where it is not shown that it was typed (0.20.2).
+const INIT: (&str, &str) = (
+    "/init",
+    "\nYou are an AI agent that brings the power of Gemini directly into the terminal.",
+);
+
 /// How what ended in the background begins (0.61.0, `fastAckHelper`). Beside answers of tools it
 /// stands as hints do, later versions also send it alone.
 const ENDED: &str = "Background execution update:\n<background_output>\n";
@@ -59,9 +79,12 @@ pub(super) enum Said {
     Context,
     /// What the program puts in.
     PutIn(String),
+    /// What a subagent is told that works within the session.
+    Asked(String),
     /// What a compression leaves.
     Summary,
-    /// A command that was typed behind `!`, and what it gave back.
+    /// A command that was typed behind `!`, and what it gave back. A compression may add what was
+    /// typed next. Or `/init`, and what it became.
     Command { command: String, output: String },
     /// What was typed while tools ran; what these gave back may stand beside it. What a subagent is
     /// told stands behind such a text, and is this then.
@@ -92,6 +115,9 @@ impl Said {
         }
         if !line.display_content.is_value() && texts().next().is_some_and(|text| is_put_in(&text)) {
             let told = typed(&Raw(None), &without_put_in(content))?;
+            if told.starts_with(SUMMARY) {
+                return Some(Said::Summary);
+            }
             if !told.is_empty() {
                 return Some(Said::Merged(told));
             }
@@ -104,12 +130,21 @@ impl Said {
             Said::Context
         } else if typed.starts_with(SUMMARY) {
             Said::Summary
+        } else if is_asked(&typed) {
+            Said::Asked(typed)
         } else if is_put_in(&typed) || has_ended(&typed) {
             Said::PutIn(typed)
         } else if GO_ON.contains(&&*whole) && typed != whole || whole.starts_with(LOOP) && is_others
         {
             Said::PutIn(whole)
-        } else if let Some((command, output)) = command(&whole) {
+        } else if !line.display_content.is_value() && whole.starts_with(INIT.1) {
+            Said::Command {
+                command: INIT.0.to_owned(),
+                output: whole,
+            }
+        } else if let Some(first) = texts().next()
+            && let Some((command, output)) = command(&first)
+        {
             Said::Command {
                 command: command.to_owned(),
                 output: output.to_owned(),
@@ -162,6 +197,21 @@ pub(super) fn without_put_in<'a>(content: &[Part<'a>]) -> Vec<Part<'a>> {
         ..Part::default()
     };
     content.iter().filter(is_typed).map(text).collect()
+}
+
+/// Whether this is what a subagent is told that works within the session.
+fn is_asked(said: &str) -> bool {
+    let mut warned = WARNED.iter().filter_map(|begin| said.strip_prefix(begin));
+    ASKED.iter().any(|begin| said.starts_with(begin))
+        || warned.any(|rest| rest.starts_with(WARNED_END))
+}
+
+/// Whether the program said this to a model that stopped too early: older versions wrote nothing
+/// beside it that tells that.
+pub(super) fn goes_on(line: &Line<'_>) -> bool {
+    let is_text = line.content.0.is_some_and(|raw| raw.starts_with('"'));
+    let text = line.content.text().filter(|_| is_text);
+    !line.display_content.is_value() && text.is_some_and(|text| GO_ON.contains(&&*text))
 }
 
 /// Whether this is what ended in the background.

@@ -223,6 +223,14 @@ fn what_the_program_puts_in_is_not_typed() {
     let none: [&str; 0] = [];
     assert_eq!(texts_of(&go_on).0, ["Please continue."]);
     assert_eq!(texts_of(&go_on).1, none);
+    // The context may stand before the summary.
+    let context = "<session_context>\nlark";
+    let both =
+        json!({"id": "k1", "type": "user", "content": [{"text": context}, {"text": snapshot}]});
+    let summary = Gemini.facts(both.to_string().as_bytes());
+    assert_eq!(summary.role.as_deref(), Some(put_in));
+    assert!(summary.compaction.is_some() && !summary.is_message);
+    assert_eq!(texts_of(&both).0, [snapshot]);
     // A person may say so, too.
     let pasted = "System: Potential loop detected. Details: Patterns. What does this mean?\n";
     let facts = Gemini.facts(says("user", pasted).to_string().as_bytes());
@@ -234,6 +242,73 @@ fn what_the_program_puts_in_is_not_typed() {
         go_on["displayContent"] = shown;
         let facts = Gemini.facts(go_on.to_string().as_bytes());
         assert_eq!(facts.user_text.as_deref(), Some("Please continue."));
+    }
+}
+
+/// Until it had a file of its own a subagent worked within the session (0.20.2 to 0.33.0).
+#[test]
+fn what_a_subagent_within_the_session_is_told_is_not_typed() {
+    let told = "Your task is to do a deep investigation of the codebase to find all relevant files, code locations.";
+    let asked = "Your task is to answer the following question about Gemini CLI:\n<question>a lynx";
+    let warned =
+        "You have exceeded the time limit. You have one final chance to complete the task now.";
+    let mut lines = vec![says("user", "Ask the helper")];
+    for text in [told, asked, warned] {
+        lines.extend([says("user", text), says("gemini", text)]);
+    }
+    lines.push(says(
+        "user",
+        "You have exceeded the time limit. What does this mean?",
+    ));
+    let (facts, fold) = related(&lines);
+    let roles: Vec<_> = facts.iter().filter_map(|f| f.role.as_deref()).collect();
+    let told_and_answered = ["injected", "assistant"].repeat(3);
+    assert_eq!(roles[1..7], told_and_answered);
+    assert_eq!([roles[0], roles[7]], ["user", "user"]);
+    assert_eq!(fold.messages, 5);
+    assert_eq!(texts_of(&lines[1]).0, [told]);
+    // Where it has a file, that is called by it.
+    let mut alone = header("subagent");
+    alone["messages"] = json!([lines[1]]);
+    assert_eq!(document(&alone).first_message.as_deref(), Some(told));
+}
+
+/// What tells it in later versions is not there (0.20.2).
+#[test]
+fn what_older_versions_put_in_is_not_typed() {
+    let init = "\nYou are an AI agent that brings the power of Gemini directly into the terminal. Look at an ibis";
+    let mut prompt = says("user", init);
+    let facts = Gemini.facts(prompt.to_string().as_bytes());
+    assert_eq!(facts.user_text.as_deref(), Some("/init"));
+    assert_eq!(facts.role.as_deref(), Some("user"));
+    assert_eq!(
+        texts_of(&prompt),
+        (vec!["/init".to_owned()], vec![init.to_owned()])
+    );
+    prompt["displayContent"] = json!([{"text": "/init it"}]);
+    let facts = Gemini.facts(prompt.to_string().as_bytes());
+    assert_eq!(facts.user_text.as_deref(), Some("/init it"));
+
+    let at = |second: u32, mut line: Value| {
+        line["timestamp"] = format!("2026-01-05T09:00:{second:02}.000Z").into();
+        line
+    };
+    let go_on = |second| at(second, says("user", "Please continue."));
+    let answer = at(10, says("gemini", "I will look"));
+    let called = at(10, shell("success", ""));
+    let mut as_parts = go_on(11);
+    as_parts["content"] = json!([{"text": "Please continue."}]);
+    for (before, go_on, typed) in [
+        (&answer, go_on(11), false),
+        // Later versions say what was typed before, and a person may say so.
+        (&answer, as_parts, true),
+        (&answer, go_on(30), true),
+        (&called, go_on(11), true),
+    ] {
+        let (facts, fold) = related(&[before.clone(), go_on]);
+        assert_eq!(fold.messages, 1 + u64::from(typed));
+        let role = if typed { "user" } else { "injected" };
+        assert_eq!(facts[1].role.as_deref(), Some(role));
     }
 }
 
@@ -360,6 +435,16 @@ fn of_a_command_behind_a_bang_only_the_command_is_typed() {
     let (prose, output) = texts_of(&line);
     assert_eq!(prose, ["git status heron"]);
     assert_eq!(output, ["On branch macaw"]);
+}
+
+/// A compression makes one message of it and of what was typed next.
+#[test]
+fn a_prompt_behind_a_command_behind_a_bang_is_typed() {
+    let command = "I ran the following shell command:\n```sh\ncat emu\n```\n\nThis produced the following result:\n```\nan emu\n```";
+    let both = json!({"id": "u1", "type": "user", "content": [{"text": command}, {"text": "Busy with a lynx"}]});
+    let (prose, output) = texts_of(&both);
+    assert_eq!(prose, ["cat emu", "Busy with a lynx"]);
+    assert_eq!(output, ["an emu"]);
 }
 
 #[test]
@@ -606,6 +691,158 @@ fn answers_and_calls_that_are_written_once_more_count_once() {
     // What a model says itself may be the same.
     lines[10]["model"] = json!("gemini-3-pro");
     assert_eq!(read_lines(&lines).1.messages, 8);
+}
+
+/// A prompt, an answer, and a line that all is written anew with, each of its time.
+fn wrote(second: u32, id: &str, kind: &str, texts: &[&str]) -> Value {
+    let parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
+    json!({"id": id, "timestamp": format!("2026-01-05T09:00:{second:02}.000Z"), "type": kind, "content": parts})
+}
+
+/// Where a person refuses a call, 0.57.0 to 0.61.0 write each message once more, and `$set` with
+/// all of them (`setHistory`).
+fn refused() -> Vec<Value> {
+    let context = "<session_context>\nlark";
+    let answer = |second, id: &str, text: &str| {
+        let mut line = wrote(second, id, "gemini", &[]);
+        line["content"] = text.into();
+        line["model"] = "gemini-3-pro".into();
+        line
+    };
+    let last_updated = json!({"$set": {"lastUpdated": "2026-01-05T09:00:20.000Z"}});
+    let mut call = shell("cancelled", "");
+    call["id"] = "g3".into();
+    call["timestamp"] = "2026-01-05T09:00:12.000Z".into();
+    call["model"] = "gemini-3-pro".into();
+    let anew = [
+        wrote(20, "k1", "user", &[context, "go on heron"]),
+        wrote(20, "k2", "gemini", &["done one"]),
+        wrote(20, "k3", "user", &["go on heron"]),
+        wrote(20, "k4", "gemini", &["done two"]),
+    ];
+    let mut lines = vec![
+        header("main"),
+        json!({"$set": {"messages": [wrote(0, "c0", "user", &[context])]}}),
+        wrote(1, "u1", "user", &["go on heron"]),
+        answer(2, "g1", "done one"),
+        // The same words, typed again.
+        wrote(3, "u2", "user", &["go on heron"]),
+        answer(4, "g2", "done two"),
+        wrote(11, "u3", "user", &["touch the owl"]),
+        call,
+        wrote(20, "i1", "info", &["Request cancelled."]),
+        last_updated.clone(),
+    ];
+    for line in anew.clone() {
+        lines.extend([line, last_updated.clone()]);
+    }
+    lines.push(json!({"$set": {"messages": anew}}));
+    lines
+}
+
+fn parents(facts: &[Facts], from: &str) -> Vec<String> {
+    let parent = |id: &str| {
+        let of = facts.iter().find(|facts| facts.id.as_deref() == Some(id));
+        of.and_then(|facts| facts.parent.clone())
+    };
+    let mut branch = vec![from.to_owned()];
+    while let Some(before) = parent(branch.last().unwrap()) {
+        branch.push(before);
+    }
+    branch
+}
+
+#[test]
+fn what_is_written_anew_for_a_refused_call_counts_once() {
+    let mut lines = refused();
+    let none_typed = lines.len();
+    // Behind it the same may be typed again, as soon as one can.
+    lines.push(wrote(20, "u4", "user", &["go on heron"]));
+    let mut answer = wrote(21, "g4", "gemini", &[]);
+    answer["content"] = "done two".into();
+    answer["model"] = "gemini-3-pro".into();
+    lines.push(answer);
+    // A call has no text and counts as an answer.
+    assert_eq!(read_lines(&lines[..10]).1.messages, 6);
+    // Cut at any place, none of it counts.
+    for read in 10..=none_typed {
+        assert_eq!(read_lines(&lines[..read]).1.messages, 6, "{read}");
+    }
+    let (facts, fold) = read_lines(&lines);
+    assert_eq!(fold.messages, 8);
+    let of = |id: &str| facts.iter().find(|f| f.id.as_deref() == Some(id)).unwrap();
+    for id in ["k1", "k2", "k3", "k4"] {
+        assert_eq!(of(id).repeats, [Class::Prose], "{id}");
+    }
+    assert!(of("u2").is_message && of("u4").repeats.is_empty());
+    // It is a branch of its own, from which the session goes on.
+    assert_eq!(parents(&facts, "g4"), ["g4", "u4", "k4", "k3", "k2", "k1"]);
+    // Refused once more, all of it is still known.
+    let mut twice = lines.clone();
+    for line in &refused()[10..] {
+        let line = line
+            .to_string()
+            .replace("\"k", "\"l")
+            .replace("09:00:", "09:01:");
+        twice.push(serde_json::from_str(&line).unwrap());
+    }
+    assert_eq!(read_lines(&twice).1.messages, 8);
+}
+
+/// A program that ended in the middle of it, and what is typed then.
+#[test]
+fn what_is_typed_behind_what_was_cut_is_typed() {
+    let lines = refused();
+    for behind in [
+        vec![wrote(40, "u5", "user", &["go on heron"])],
+        vec![
+            json!({"$set": {"sessionId": "7d1c0a52"}}),
+            json!({"$set": {"messages": [wrote(20, "k1", "user", &[])]}}),
+            wrote(20, "u5", "user", &["go on heron"]),
+        ],
+    ] {
+        for cut in 11..lines.len() {
+            let cut = [&lines[..cut], &behind].concat();
+            let (facts, fold) = read_lines(&cut);
+            assert_eq!(fold.messages, 7);
+            let typed = facts.last().unwrap();
+            assert!(typed.is_message && typed.repeats.is_empty());
+        }
+    }
+    // What says what was shown for it is none of it.
+    let mut lines = lines[..12].to_vec();
+    let mut typed = wrote(20, "u5", "user", &["go on heron"]);
+    typed["displayContent"] = json!([{"text": "go on heron"}]);
+    lines.push(typed);
+    assert_eq!(read_lines(&lines).1.messages, 7);
+}
+
+/// Of a conversation that another session saved all is new, also where it says a thing twice.
+#[test]
+fn what_another_session_said_counts() {
+    let lines = refused();
+    let alone = [&lines[..2], &lines[10..]].concat();
+    let (facts, fold) = read_lines(&alone);
+    assert_eq!(fold.messages, 4);
+    assert!(
+        facts
+            .iter()
+            .all(|facts| facts.repeats.is_empty() || facts.silent)
+    );
+    // Until 0.53.0 the context is a line of its own.
+    let mut apart = lines.clone();
+    apart[10]["content"].as_array_mut().unwrap().remove(1);
+    apart.insert(11, wrote(20, "k0", "user", &["go on heron"]));
+    apart.pop();
+    apart.push(wrote(40, "u4", "user", &["heron three"]));
+    let (facts, fold) = read_lines(&apart);
+    assert_eq!(fold.messages, 7);
+    assert_eq!(parents(&facts, "u4"), ["u4", "k4", "k3", "k2", "k0"]);
+    // The lines of a document say when each was typed, and none of them is written anew.
+    let of_document = apart[..12].iter().filter(|line| line["id"].is_string());
+    let of_document: Vec<_> = of_document.cloned().collect();
+    let (_, fold) = related(&of_document);
+    assert_eq!(fold.messages, 7);
 }
 
 /// A context in the middle says nothing of what stands behind it.

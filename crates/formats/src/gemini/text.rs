@@ -63,10 +63,13 @@ fn user(line: &Line<'_>, content: &[Part<'_>], pieces: &mut Pieces) -> Option<()
             add_typed(&Raw(None), &without_put_in(content), pieces)?;
         }
         // What is shown with it was typed before.
-        Said::PutIn(_) | Said::Summary => add_typed(&Raw(None), content, pieces)?,
+        Said::PutIn(_) | Said::Asked(_) => add_typed(&Raw(None), content, pieces)?,
+        Said::Summary => add_typed(&Raw(None), &without_put_in(content), pieces)?,
         Said::Command { command, output } => {
             pieces.prose_text(&command);
             pieces.output_text(&output);
+            let texts = content.iter().filter(|part| part.text.text().is_some());
+            texts.skip(1).for_each(|part| pieces.prose(&part.text));
         }
         Said::Hint(_) | Said::Ended | Said::Answer => given_back(content, pieces),
     }
@@ -116,7 +119,7 @@ pub(super) fn prompts(record: &[u8]) -> Vec<String> {
     let found = line::read(record, |line| {
         let mut pieces = Pieces::default();
         let content = parts(&line.content)?;
-        let is_merged = matches!(Said::of(line, &content)?, Said::Merged(_));
+        let is_merged = matches!(Said::of(line, &content)?, Said::Merged(_) | Said::Summary);
         if !is_merged && is_context(&typed(&line.display_content, &content)?) {
             content.iter().for_each(|part| part.add_to(&mut pieces));
         }
