@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::line::{Line, Meta, Payload, Said, UiEvent, UsageMetadata};
 use crate::json::{self, Loose, Raw};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
-use crate::parts::{Tokens, note_call, typed};
+use crate::parts::{Tokens, has_failed, note_call, typed};
 
 /// What the agent notes for itself between the lines of the conversation. What is not among these
 /// is shown in it.
@@ -87,6 +87,13 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
     }
     for part in &message {
         part.note(&mut facts)?;
+        // Until 0.15 a command that failed is a success.
+        if let Some(answer) = part.function_response.object()
+            && has_failed(&answer.name, &answer.response)?
+            && let Some(call) = facts.calls.last_mut()
+        {
+            call.is_error = Some(true);
+        }
     }
     if let Some(result) = line.tool_call_result.object() {
         let failed = matches!(result.status.as_str(), Some("error" | "cancelled"));
@@ -177,6 +184,14 @@ fn noted(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     Some(())
 }
 
+/// Whether a command becomes a prompt; `None`: it does not say so.
+pub(super) fn is_sent(record: &[u8]) -> Option<bool> {
+    json::tiers(record, |text| {
+        let line = json::parse::<Loose<Line<'_>>>(text)?;
+        line.object()?.payload()?.sent_to_model.0
+    })
+}
+
 /// Whether a command of the agent was typed, and not answered.
 pub(super) fn is_asked(payload: &Payload<'_>) -> bool {
     payload.phase.as_str() != Some("result")
@@ -203,7 +218,7 @@ fn counted(event: &UiEvent<'_>, facts: &mut Facts) {
         }
         // It stands in place of the answer.
         Some("qwen-code.api_error") => {
-            facts.is_error = true;
+            facts.is_error = !event.is_broken_off();
             facts.is_beside = false;
         }
         _ => {}

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::facts::is_sent;
 use super::place::{self, Kind};
 use crate::model::{Facts, Fold, Header, SessionFacts, SourcePart};
 use crate::{SourceFacts, path};
@@ -28,14 +29,31 @@ pub struct State {
     /// Calls that started a subagent, and were not answered yet.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     at_work: BTreeSet<String>,
+    /// The last line, if it is of a command of the agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Command>,
 }
+
+/// A line of a command of the agent's: that it was typed, or what came of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Command {
+    id: Option<String>,
+    time_ms: Option<i64>,
+    /// It becomes a prompt, or does not, where that is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_sent: Option<bool>,
+}
+
+/// So soon behind a command nobody types a prompt.
+const EXPANDED_MS: u64 = 1000;
 
 /// What the tool is called that starts a subagent (0.15.6, 0.10.1).
 const STARTS: [&str; 2] = ["agent", "task"];
 
 /// What an answer says of its tokens is a repetition where the telemetry is recorded; and the
 /// conversation goes on from an answer, whatever was noted in between.
-pub(super) fn relate(state: &mut State, facts: &mut Facts) {
+pub(super) fn relate(state: &mut State, record: &[u8], facts: &mut Facts) {
     if facts.role.as_deref() == Some("assistant") && state.counts_apart {
         facts.usage = None;
     }
@@ -47,8 +65,37 @@ pub(super) fn relate(state: &mut State, facts: &mut Facts) {
     if let Some(above) = above {
         facts.parent.clone_from(above);
     }
+    relate_command(state, record, facts);
     if let (true, Some(id)) = (facts.is_beside, &facts.id) {
         state.beside.insert(id.clone(), facts.parent.clone());
+    }
+}
+
+/// What a skill or a command becomes is the next prompt, and counts as one. What was typed is the
+/// command.
+fn relate_command(state: &mut State, record: &[u8], facts: &mut Facts) {
+    if facts.kind == "slash_command" {
+        // What came of it goes on from it, and alone says nothing of the prompt.
+        let before = state.command.take();
+        let before = before.filter(|before| before.id.is_some() && before.id == facts.parent);
+        state.command = Some(Command {
+            id: facts.id.clone(),
+            time_ms: facts.time_ms,
+            is_sent: is_sent(record).or_else(|| before.and_then(|before| before.is_sent)),
+        });
+        return;
+    }
+    if facts.is_beside {
+        return;
+    }
+    let Some(command) = state.command.take() else {
+        return;
+    };
+    let gap = command.time_ms.zip(facts.time_ms);
+    let is_soon = gap.is_some_and(|(before, now)| now.abs_diff(before) <= EXPANDED_MS);
+    let is_next = command.id.is_some() && command.id == facts.parent;
+    if is_next && command.is_sent.unwrap_or(is_soon) && facts.role.as_deref() == Some("user") {
+        facts.role = Some("injected".to_owned());
     }
 }
 

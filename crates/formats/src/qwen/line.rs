@@ -105,6 +105,8 @@ pub(super) struct Payload<'a> {
     pub raw_command: Raw<'a>,
     #[serde(borrow)]
     pub output_history_items: Raw<'a>,
+    /// Whether it becomes a prompt; until 0.15 nothing says so.
+    pub sent_to_model: Flag,
     // at_command.
     #[serde(borrow)]
     pub files_read: Raw<'a>,
@@ -140,6 +142,8 @@ pub(super) struct UiEvent<'a> {
     pub total_token_count: Count,
     #[serde(borrow)]
     pub error_message: Raw<'a>,
+    #[serde(borrow)]
+    pub error_type: Text<'a>,
     // Of a tool's call.
     #[serde(borrow)]
     pub prompt_id: Text<'a>,
@@ -148,12 +152,30 @@ pub(super) struct UiEvent<'a> {
     #[serde(borrow)]
     pub function_args: Raw<'a>,
     pub success: Flag,
+    /// Until 0.12 also why there is no answer.
     #[serde(borrow)]
     pub error: Raw<'a>,
     pub duration_ms: Int,
 }
 
-impl UiEvent<'_> {
+/// What stands in place of an answer that a person did not wait for (0.15.10 and before).
+const BROKEN_OFF: (&str, &str) = ("APIUserAbortError", "Request was aborted.");
+
+impl<'a> UiEvent<'a> {
+    /// Why there is no answer.
+    pub fn why(&self) -> Raw<'a> {
+        match self.error_message.is_value() {
+            true => self.error_message,
+            false => self.error,
+        }
+    }
+
+    /// Whether a person broke the request off.
+    pub fn is_broken_off(&self) -> bool {
+        self.error_type.as_str() == Some(BROKEN_OFF.0)
+            || self.why().text().as_deref() == Some(BROKEN_OFF.1)
+    }
+
     /// Whether a subagent called a tool: `SESSION#NAME-LETTERS#TURN`. Of the session's own calls
     /// it is another id, or `SESSION########TURN`.
     fn is_of_subagent(&self) -> bool {

@@ -70,8 +70,8 @@ impl Format for Qwen {
         }
     }
 
-    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
-        fold::relate(&mut fold.qwen, facts);
+    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+        fold::relate(&mut fold.qwen, record.bytes, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

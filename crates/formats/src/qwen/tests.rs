@@ -274,3 +274,116 @@ fn what_hooks_alone_say_is_not_typed() {
     assert_eq!(found.role.as_deref(), Some("user"));
     assert_eq!(found.user_text.as_deref(), Some("what is a walrus?"));
 }
+
+/// Until 0.15 a command that failed is a success to the agent.
+#[test]
+fn a_command_that_failed_is_an_error() {
+    let of = |tool: &str, code: u32| {
+        let output = format!(
+            "Command: ls /nope\nOutput: no dugong\nError: (none)\nExit Code: {code}\nSignal: (none)\n\
+             Process Group PGID: (none)"
+        );
+        let answer = json!({"id": "c1", "name": tool, "response": {"output": output}});
+        let message = json!({"role": "user", "parts": [{"functionResponse": answer}]});
+        line(
+            2,
+            json!({"type": "tool_result", "message": message, "toolCallResult": {"status": "success"}}),
+        )
+    };
+    for (tool, code, failed) in [
+        ("run_shell_command", 2, true),
+        ("run_shell_command", 0, false),
+        ("read_file", 2, false),
+    ] {
+        let facts = Qwen.facts(of(tool, code).to_string().as_bytes());
+        assert_eq!(facts.is_error, failed);
+        assert_eq!(facts.calls[0].is_error, Some(failed));
+    }
+}
+
+fn command(second: u32, parent: Option<u32>, payload: Value) -> Value {
+    let mut line = noted(second, "slash_command", payload);
+    line["parentUuid"] = parent.map(|parent| format!("u{parent}")).into();
+    line
+}
+
+/// A skill or a command becomes the next prompt, at once.
+#[test]
+fn what_a_command_becomes_is_not_typed() {
+    let prompt = |parent: u32, milliseconds: u32| {
+        let mut line = typed(9);
+        line["parentUuid"] = format!("u{parent}").into();
+        line["timestamp"] = format!("2026-01-05T09:00:02.{milliseconds:03}Z").into();
+        line
+    };
+    let (soon, late) = (prompt(2, 40), {
+        let mut line = prompt(2, 0);
+        line["timestamp"] = "2026-01-05T09:00:05.000Z".into();
+        line
+    });
+    for (sent, behind, role) in [
+        (Value::Null, &soon, "injected"),
+        (Value::Null, &late, "user"),
+        (true.into(), &late, "injected"),
+        (false.into(), &soon, "user"),
+        // It goes on from another line.
+        (true.into(), &prompt(7, 40), "user"),
+    ] {
+        let asked =
+            json!({"phase": "invocation", "rawCommand": "/review a dugong", "sentToModel": sent});
+        let lines = [
+            command(1, None, asked),
+            command(
+                2,
+                Some(1),
+                json!({"phase": "result", "rawCommand": "/review a dugong"}),
+            ),
+            behind.clone(),
+        ];
+        let (facts, fold) = related(&lines);
+        assert_eq!(facts[0].role.as_deref(), Some("user"));
+        assert_eq!(facts[2].role.as_deref(), Some(role));
+        // It counts, and the agent's own list shows it.
+        assert_eq!(fold.messages, 1);
+        assert!(fold.first_message.is_some());
+        // What is typed next is typed.
+        let (facts, _) = related(&[&lines[..], &[typed(10)]].concat());
+        assert_eq!(facts[3].role.as_deref(), Some("user"));
+    }
+}
+
+/// Until 0.12 the reason stands under another name, and what a person broke off is none.
+#[test]
+fn why_there_is_no_answer() {
+    let failed = |event: Value| {
+        let mut all = json!({"event.name": "qwen-code.api_error"});
+        all.as_object_mut()
+            .unwrap()
+            .extend(event.as_object().cloned().unwrap());
+        noted(1, "ui_telemetry", json!({"uiEvent": all}))
+    };
+    for (event, text, is_error) in [
+        (json!({"error": "No dugong."}), "No dugong.", true),
+        (
+            json!({"error_message": "No dugong.", "error": "x"}),
+            "No dugong.",
+            true,
+        ),
+        (
+            json!({"error": "Request was aborted."}),
+            "Request was aborted.",
+            false,
+        ),
+        (
+            json!({"error_message": "Stopped.", "error_type": "APIUserAbortError"}),
+            "Stopped.",
+            false,
+        ),
+    ] {
+        let line = failed(event).to_string();
+        assert_eq!(Qwen.facts(line.as_bytes()).is_error, is_error, "{text}");
+        let said = Qwen.passages(line.as_bytes());
+        let pieces = said.iter().flat_map(|passage| &passage.pieces);
+        assert!(pieces.eq([text]), "{text}");
+    }
+}

@@ -51,7 +51,7 @@ fn of_line(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
 fn noted(line: &Line<'_>, payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
     match line.subtype.as_str() {
         Some("ui_telemetry") => {
-            let failure = line.event().map_or(Raw(None), |event| event.error_message);
+            let failure = line.event().map_or(Raw(None), |event| event.why());
             if line.event().and_then(|event| event.name.as_str()) == Some("qwen-code.api_error") {
                 pieces.output(&failure);
             }
