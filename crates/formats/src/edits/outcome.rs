@@ -128,11 +128,14 @@ fn copilot(data: &Value) -> Option<Outcome> {
 fn opencode(part: &Value) -> Outcome {
     let told = &part["state"]["metadata"];
     let before = told["filediff"]["before"].as_str().map(str::to_owned);
+    // Of a patch of several files it is all of theirs, one behind the other.
+    let is_of_one = items(&told["files"]).nth(1).is_none();
+    let diff = told["diff"].as_str().filter(|_| is_of_one);
     Outcome {
         call_id: text(part, &["callID", "id"]).map(str::to_owned),
         before,
         is_new: told["exists"].as_bool().map(|exists| !exists),
-        hunks: told["diff"].as_str().and_then(patch::unified),
+        hunks: diff.and_then(patch::unified),
         is_altered: false,
     }
 }

@@ -222,6 +222,13 @@ fn what_is_recorded_beside_answers() {
     let two = format!("{unified}{unified}");
     let copilot = json!({"data": {"toolCallId": "c", "result": {"detailedContent": two}}});
     assert_eq!(outcomes(&record(&copilot))[0].hunks, None);
+    let files = |count: usize| {
+        let files = vec![json!({"filePath": "/w/a"}); count];
+        let opencode = json!({"type": "tool", "callID": "c", "state": {"metadata": {
+            "diff": unified, "files": files}}});
+        outcomes(&record(&opencode))[0].hunks.is_some()
+    };
+    assert_eq!([0, 1, 2].map(files), [true, true, false]);
 }
 
 #[test]
