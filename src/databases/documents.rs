@@ -118,8 +118,17 @@ impl Folder<'_> {
     /// # Errors
     /// Those of the file system.
     pub fn keys(&self) -> io::Result<BTreeSet<String>> {
-        let with_messages = names(&self.path.join(self.documents.outer), Kind::Folder)?;
+        let mut with_messages = names(&self.path.join(self.documents.outer), Kind::Folder)?;
+        with_messages.retain(|key| self.has_messages(key));
         Ok(self.sessions()?.into_keys().chain(with_messages).collect())
+    }
+
+    /// Whether there is a message of that session: of one that was deleted the folder stays. One
+    /// that cannot be listed is told when it is read.
+    fn has_messages(&self, key: &str) -> bool {
+        let folder = self.path.join(self.documents.outer).join(key);
+        folder.is_dir()
+            && names(&folder, Kind::Document).map_or(true, |messages| !messages.is_empty())
     }
 
     fn list(&self, known: KnownIdentities<'_>) -> io::Result<BTreeMap<String, Identity>> {
@@ -162,8 +171,7 @@ impl Folder<'_> {
             .map(document)
             .filter(|path| path.is_file())
             .collect();
-        let has_messages = self.path.join(self.documents.outer).join(key).is_dir();
-        match all.is_empty() && !has_messages {
+        match all.is_empty() && !self.has_messages(key) {
             true => Err(ErrorKind::NotFound.into()),
             false => Ok(all),
         }
