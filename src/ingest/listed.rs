@@ -2,7 +2,8 @@
 //!
 //! What is in two of them are two sessions, as two copies of a file are. Only the folder of
 //! documents is left alone once a database beside it holds any of its sessions: then its agent took
-//! all of them over, and what the database lacks was deleted since.
+//! all of them over, and what the database lacks was deleted since, or is of an older version that
+//! was run again. Which of the two it is cannot be told, and nothing deleted comes back.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -21,7 +22,8 @@ use crate::source::fingerprints::Folder;
 use crate::source::root::RootSpec;
 
 /// Why the folder of documents is left alone.
-const TAKEN_OVER: &str = "its agent took these documents over into the database beside them";
+const TAKEN_OVER: &str = "not read: the database beside these documents has sessions of them, and \
+    what it lacks was deleted there or written by an older version since";
 
 /// At which sessions of databases to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

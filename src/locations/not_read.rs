@@ -1,6 +1,7 @@
 //! Which agents' sessions lie on this machine and are not read?
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -88,14 +89,46 @@ pub fn not_read(environment: &Environment<'_>, roots: &[RootSpec]) -> Vec<NotRea
     others.chain(old).collect()
 }
 
-/// What OpenCode 0.5 and older left below a root of OpenCode's, where no later one has taken it
-/// over into `storage`.
+/// What OpenCode 0.5 and older left below a root of OpenCode's of sessions that no later one has
+/// taken over into `storage`. Of one that was deleted since, a folder is left there.
 fn of_projects(root: &RootSpec) -> Option<NotRead> {
-    if root.format != "opencode" || root.path.join("storage").exists() {
+    if root.format != "opencode" {
         return None;
     }
+    let storage = root.path.join("storage");
+    let mut taken_over: BTreeSet<OsString> = entries(&storage.join("message")).collect();
+    for project in entries(&storage.join("session")) {
+        taken_over.extend(entries(&storage.join("session").join(project)));
+    }
     let place = root.path.join("project");
-    in_each_of(place, "storage/session", "OpenCode 0.5 and older")
+    let mut found = NotRead::of("OpenCode 0.5 and older");
+    let mut names = 0;
+    for project in entries(&place) {
+        let sessions = place.join(project).join("storage/session");
+        for document in entries(&sessions.join("info")) {
+            let id = Path::new(&document).with_extension("").into_os_string();
+            if taken_over.contains(&id) || taken_over.contains(&document) {
+                continue;
+            }
+            count(
+                &sessions.join("info").join(&document),
+                &mut names,
+                &mut found,
+            );
+            for of in ["message", "part"] {
+                count(&sessions.join(of).join(&id), &mut names, &mut found);
+            }
+        }
+    }
+    found.places.push(place);
+    (found.files > 0).then_some(found)
+}
+
+/// The names in a folder, as many as are looked at.
+fn entries(folder: &Path) -> impl Iterator<Item = OsString> + use<> {
+    let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.take(room).map(|entry| entry.file_name())
 }
 
 /// What Qwen Code left beside its projects when it still wrote Gemini CLI's files, unless one of
@@ -304,7 +337,34 @@ mod tests {
         assert_eq!(told[0].agent, "OpenCode 0.5 and older");
         assert_eq!((told[0].files, told[0].bytes), (1, 2));
         assert_eq!(told[0].places, [path.join("project")]);
-        fs::create_dir_all(path.join("storage")).unwrap();
+        // It takes over what is of a folder with git that is still there.
+        let storage = path.join("storage");
+        fs::create_dir_all(&storage).unwrap();
+        let global = path.join("project/global/storage/session");
+        for document in [
+            "info/ses_2",
+            "message/ses_2/msg_1",
+            "part/ses_2/msg_1/prt_1",
+        ] {
+            let document = global.join(document).with_extension("json");
+            fs::create_dir_all(document.parent().unwrap()).unwrap();
+            fs::write(document, "{}").unwrap();
+        }
+        let files = || {
+            found(home.path(), &[], &[root("opencode")])
+                .iter()
+                .map(|of| of.files)
+                .sum::<u64>()
+        };
+        assert_eq!(files(), 4);
+        fs::create_dir_all(storage.join("session/p")).unwrap();
+        fs::write(storage.join("session/p/ses_1.json"), "{}").unwrap();
+        assert_eq!(files(), 3);
+        // What it deleted was taken over.
+        fs::remove_file(storage.join("session/p/ses_1.json")).unwrap();
+        fs::create_dir_all(storage.join("message/ses_1")).unwrap();
+        assert_eq!(files(), 3);
+        fs::create_dir_all(storage.join("message/ses_2")).unwrap();
         assert_eq!(found(home.path(), &[], &[root("opencode")]), []);
     }
 

@@ -34,7 +34,7 @@ pub(super) fn place(relative: &Path) -> Placement {
             Placement::Ignore("the agent's keys, never opened")
         }
         _ if is_of_projects(relative) => Placement::Ignore(
-            "of OpenCode 0.5 or older, not read: a later one takes it over when it is started",
+            "of OpenCode 0.5 or older, not read; what a later one took over of it is read there",
         ),
         _ if OTHERS.contains(&name) || relative.starts_with(DOCUMENTS.folder) => {
             Placement::Ignore("no session")
@@ -49,8 +49,8 @@ pub(super) fn place(relative: &Path) -> Placement {
     }
 }
 
-/// Whether it is below `project/NAME/storage`, where 0.5 kept sessions (0.5.29; 1.0.98 takes them
-/// over).
+/// Whether it is below `project/NAME/storage`, where 0.5 kept sessions (0.5.29; 1.0.98 takes over
+/// those of folders with git that are still there).
 fn is_of_projects(relative: &Path) -> bool {
     let mut folders = relative.components();
     let is_project = folders
