@@ -743,6 +743,77 @@ fn fork_copies_count_once() {
     );
 }
 
+/// Until 0.5 an answer had a step for each request, and says itself what the last one took.
+#[test]
+fn steps_that_come_count_once() {
+    let mut store = Store::new(true, "WAL");
+    store.talk("ses_1", "walrus tusks", ANSWER);
+    let message = "msg_2_ses_1";
+    let own = json!({"total": 130, "input": 80, "output": 25, "reasoning": 5,
+        "cache": {"read": 20, "write": 0}});
+    let other =
+        json!({"input": 40, "output": 10, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+    let later = json!({"total": 140, "input": 90, "output": 25, "reasoning": 5,
+        "cache": {"read": 20, "write": 0}});
+    let step = |tokens: &Value| json!({"type": "step-finish", "cost": 0.25, "tokens": tokens});
+    let spent = |store: &Store, when: &str, expected: Value| {
+        store.is_followed(when);
+        let query = "SELECT count(*), sum(total), sum(cost_total) FROM usage";
+        let rows = store.index().sql(query).unwrap().rows;
+        assert_eq!(json!(rows), json!([expected]), "{when}");
+    };
+    spent(&store, "no step", json!([1, 130, 0.25]));
+    store.part("ses_1", message, "prt_s1", &step(&other).to_string());
+    spent(&store, "another step", json!([2, 180, 0.25]));
+    store.part("ses_1", message, "prt_s2", &step(&own).to_string());
+    spent(&store, "the step that it says", json!([2, 180, 0.25]));
+    // It goes on.
+    let now = store.tick();
+    store.run(&format!(
+        "UPDATE message SET data = json_set(data, '$.tokens', json('{later}')), time_updated = {now}
+             WHERE id = '{message}'"
+    ));
+    store.note("ses_1");
+    store.part("ses_1", message, "prt_s3", &step(&later).to_string());
+    spent(&store, "a later step", json!([3, 320, 0.25]));
+    // What a person runs behind `!` has an answer's row, and no step.
+    store.message("ses_1", "msg_8", "user");
+    store.message("ses_1", "msg_9", "assistant");
+    store.run(
+        "UPDATE message SET data = json_set(data, '$.cost', 0, '$.tokens', json('{\"input\":0,\"output\":0}'))
+             WHERE id = 'msg_9'",
+    );
+    spent(&store, "a command", json!([3, 320, 0.25]));
+    store.session("ses_2", "A talk (fork #1)");
+    store.run(
+        "INSERT INTO message SELECT id || 'f', 'ses_2', time_created + 500, time_updated + 500, data
+             FROM message WHERE session_id = 'ses_1';
+         INSERT INTO part SELECT id || 'f', message_id || 'f', 'ses_2', time_created + 500, time_updated + 500, data
+             FROM part WHERE session_id = 'ses_1'",
+    );
+    spent(&store, "a fork", json!([3, 320, 0.25]));
+}
+
+/// 1.0 and 1.1 left the folder of a session's messages when they deleted it.
+#[test]
+fn an_empty_folder_is_no_session() {
+    let store = store();
+    let home = Home::new();
+    as_tree(&store, "ses_1", &home.folder());
+    let message = home.folder().join("storage/message");
+    fs::create_dir_all(message.join("ses_0")).unwrap();
+    assert_eq!(ids(&home.sync()), ["ses_1"]);
+    // One that is deleted now.
+    for folder in ["session/p", "message/ses_1"] {
+        let folder = home.folder().join("storage").join(folder);
+        for file in fs::read_dir(folder).unwrap() {
+            fs::remove_file(file.unwrap().path()).unwrap();
+        }
+    }
+    assert!(ids(&home.sync()).is_empty());
+    assert!(message.join("ses_1").is_dir());
+}
+
 /// A blank title is none.
 #[test]
 fn blank_titles_are_none() {

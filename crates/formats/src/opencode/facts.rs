@@ -12,6 +12,9 @@ use crate::json::{self, Flag, Loose};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Usage};
 use crate::tools::used;
 
+/// The tool that stands for one that there is not, or whose arguments could not be read.
+const INVALID: &str = "invalid";
+
 pub(super) fn facts(record: &[u8]) -> Facts {
     let read = json::tiers(record, |text| {
         Some(match json::parse::<Loose<WholeLine<'_>>>(text)? {
@@ -130,12 +133,34 @@ fn message(data: &Data<'_>, facts: &mut Facts) {
         facts.is_error = true;
         facts.stop_reason = error.called().or(facts.stop_reason.take());
     }
-    facts.usage = answer(data, completed, facts);
+    // Of what nothing was spent on, a command behind `!` say, only a step is an answer.
+    let is_spent = |usage: &Usage| {
+        let cost = usage.cost_total.is_some_and(|cost| cost != 0.0);
+        cost || usage_figures(usage).into_iter().any(|tokens| tokens != 0)
+    };
+    facts.usage = figures(data).filter(is_spent).map(|mut usage| {
+        add_thoughts(&mut usage, facts.provider.as_deref());
+        named(usage, completed, facts)
+    });
 }
 
-/// What an answer spent.
+/// What an answer of 2.x spent.
 pub(super) fn answer(data: &Data<'_>, completed: Option<i64>, facts: &Facts) -> Option<Usage> {
-    usage(data, completed).map(|usage| Usage {
+    let mut usage = figures(data)?;
+    // A message begins with zeros: they are figures once it is completed.
+    let is_spent = usage_figures(&usage).into_iter().any(|tokens| tokens != 0);
+    if !is_spent && completed.is_none() {
+        return None;
+    }
+    if !adds_up(&usage) {
+        add_reasoning(&mut usage);
+    }
+    Some(named(usage, completed, facts))
+}
+
+/// The same, with whose it is.
+fn named(usage: Usage, completed: Option<i64>, facts: &Facts) -> Usage {
+    Usage {
         provider: facts.provider.clone(),
         model: facts.model.clone(),
         // A fork copies its messages under new ids; these two times it keeps.
@@ -144,39 +169,66 @@ pub(super) fn answer(data: &Data<'_>, completed: Option<i64>, facts: &Facts) -> 
             .zip(completed)
             .map(|(created, completed)| format!("{created}-{completed}")),
         ..usage
-    })
+    }
 }
 
-/// A message begins with zeros: they are figures once it is completed.
-fn usage(data: &Data<'_>, completed: Option<i64>) -> Option<Usage> {
+/// Tokens and cost as they stand there.
+fn figures(data: &Data<'_>) -> Option<Usage> {
     let tokens = data.tokens.object()?;
     let cache = tokens.cache.object();
-    let (input, output, reasoning) = (tokens.input.0, tokens.output.0, tokens.reasoning.0);
-    let cache_read = cache.and_then(|cache| cache.read.0);
-    let cache_write = cache.and_then(|cache| cache.write.0);
-    let figures = [input, output, reasoning, cache_read, cache_write];
-    let is_spent = figures.into_iter().flatten().any(|tokens| tokens != 0);
-    (is_spent || completed.is_some()).then(|| Usage {
-        input,
-        // The agent counts what was thought beside the output; elsewhere it is a part of that.
-        output: match adds_up(tokens.total.0, [input, output, cache_read, cache_write]) {
-            true => output,
-            false => output.map(|output| output.saturating_add(reasoning.unwrap_or(0))),
-        },
-        cache_read,
-        cache_write,
-        reasoning,
+    Some(Usage {
+        input: tokens.input.0,
+        output: tokens.output.0,
+        cache_read: cache.and_then(|cache| cache.read.0),
+        cache_write: cache.and_then(|cache| cache.write.0),
+        reasoning: tokens.reasoning.0,
         total: tokens.total.0,
         cost_total: data.cost.0,
         ..Usage::default()
     })
 }
 
+/// By what a message's figures are told from those of its steps.
+pub(super) fn usage_figures(usage: &Usage) -> [i64; 5] {
+    let cache = [usage.cache_read, usage.cache_write];
+    let [read, write] = cache.map(Option::unwrap_or_default);
+    let of = [usage.input, usage.output, usage.reasoning].map(Option::unwrap_or_default);
+    let [input, output, reasoning] = of;
+    [input, output, reasoning, read, write]
+}
+
+/// Makes what was thought a part of the output, where 1.x counted it beside that. A version that
+/// wrote no total wrote what the provider's library gave it, and there only Google's models count
+/// it beside the output.
+pub(super) fn add_thoughts(usage: &mut Usage, provider: Option<&str>) {
+    let is_beside = match usage.total {
+        None | Some(0) => {
+            provider.is_some_and(|provider| provider.starts_with("google"))
+                || usage.reasoning.unwrap_or(0) > usage.output.unwrap_or(0)
+        }
+        Some(_) => !adds_up(usage),
+    };
+    if is_beside {
+        add_reasoning(usage);
+    }
+}
+
+fn add_reasoning(usage: &mut Usage) {
+    let reasoning = usage.reasoning.unwrap_or(0);
+    usage.output = usage.output.map(|output| output.saturating_add(reasoning));
+}
+
 /// Whether the agent's total is all of these: then what was thought is in the output already, as
 /// 1.1 and 1.2 wrote it.
-fn adds_up(total: Option<i64>, figures: [Option<i64>; 4]) -> bool {
-    let sum = figures.into_iter().flatten().fold(0, i64::saturating_add);
-    total == Some(sum)
+fn adds_up(usage: &Usage) -> bool {
+    let parts = [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ];
+    let sum = parts.into_iter().flatten().fold(0, i64::saturating_add);
+    usage.total == Some(sum)
 }
 
 /// `None` where a part of the row needs the second tier.
@@ -221,13 +273,26 @@ fn part(data: &Data<'_>, role: Option<&str>, facts: &mut Facts) -> Option<()> {
             facts.silent = true;
         }
         // What a command asks a subagent. OpenCode makes the session's title of it too.
-        "subtask" if is_typed => facts.asked = data.prompt.text().map(|asked| asked.into_owned()),
+        "subtask" if is_typed => facts.asked = asked_of_subagent(data),
         "compaction" => facts.compaction = Some(Compaction::default()),
         "retry" => facts.is_error = true,
-        "step-start" | "step-finish" | "snapshot" | "agent" => facts.silent = true,
+        "step-finish" => {
+            facts.silent = true;
+            // `relate` knows whether its message has said it.
+            facts.usage = figures(data);
+        }
+        "step-start" | "snapshot" | "agent" => facts.silent = true,
         _ => {}
     }
     Some(())
+}
+
+/// The command that was typed, where a subtask tells it; else what it asks.
+fn asked_of_subagent(data: &Data<'_>) -> Option<String> {
+    match data.command.text().filter(|command| !command.is_empty()) {
+        Some(command) => Some(format!("/{command}")),
+        None => data.prompt.text().map(Cow::into_owned),
+    }
 }
 
 fn is_true(flag: Flag) -> bool {
@@ -273,6 +338,11 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     let end = times.and_then(|times| times.end.0).or(completed);
     let input: Input<'_> = state.input.object()?.unwrap_or_default();
     let name = data.tool.shown().or_else(|| data.name.shown());
+    // A call that could not be made: it stands there as an answer, with the tool it was meant for.
+    let meant = input.tool.owned().filter(|_| input.error.is_value());
+    let meant = meant.filter(|_| name.as_deref() == Some(INVALID));
+    let is_invalid = meant.is_some();
+    let name = meant.or(name);
     let path = input.file_path.owned().or_else(|| input.path.owned());
     let others = [&input.pattern, &input.query, &input.url, &input.description];
     let subject = used(facts, name.as_deref(), path, &input.command, &others);
@@ -289,7 +359,8 @@ pub(super) fn tool(data: &Data<'_>, state: &State<'_>, facts: &mut Facts) -> Opt
     // A command that failed is an answer as any other to the agent.
     let mut exits = [&state.metadata, &state.structured].into_iter();
     let exit = exits.find_map(|said| said.object()?.exit.0);
-    let failed = status == Some("error") || is_answered && exit.is_some_and(|exit| exit != 0);
+    let failed = status == Some("error")
+        || is_answered && (is_invalid || exit.is_some_and(|exit| exit != 0));
     facts.is_error |= failed;
     facts.stop_reason = facts.stop_reason.take().or_else(|| state.status.owned());
     let role = if is_answered {

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::documents::DOCUMENTS;
-use crate::model::{Facts, Fold, Header, SessionFacts};
+use super::facts::{add_thoughts, usage_figures};
+use crate::model::{Facts, Fold, Header, SessionFacts, Usage};
 use crate::{SourceFacts, path};
 
 /// What only this fold keeps.
@@ -24,6 +25,67 @@ pub struct State {
     /// Where the first answer was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    /// The last answer, whose steps may follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Answer>,
+}
+
+/// An answer, as far as its steps need it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Answer {
+    id: Option<String>,
+    provider: Option<String>,
+    model: Option<String>,
+    created_ms: Option<i64>,
+    completed_ms: Option<i64>,
+    /// The tokens that the answer itself says, until a step says the same.
+    said: Option<[i64; 5]>,
+    has_cost: bool,
+    /// How many steps there were.
+    steps: u64,
+}
+
+impl Answer {
+    fn of(message: &Facts) -> Answer {
+        let usage = message.usage.as_ref();
+        let cost = usage.and_then(|usage| usage.cost_total);
+        Answer {
+            id: message.id.clone(),
+            provider: message.provider.clone(),
+            model: message.model.clone(),
+            created_ms: message.time_ms,
+            completed_ms: message.message_ms,
+            said: usage.map(usage_figures),
+            has_cost: cost.is_some_and(|cost| cost != 0.0),
+            steps: 0,
+        }
+    }
+
+    /// What a step of it spent beside what the answer itself says, which is what its last step
+    /// spent: until 0.5 one answer had several. Its cost is that of all.
+    fn step(&mut self, mut usage: Usage) -> Option<Usage> {
+        self.steps += 1;
+        add_thoughts(&mut usage, self.provider.as_deref());
+        if self
+            .said
+            .take_if(|said| *said == usage_figures(&usage))
+            .is_some()
+        {
+            return None;
+        }
+        let [created, completed] = [self.created_ms, self.completed_ms];
+        Some(Usage {
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+            // As the answer's own, so that a fork's copy of it has the same.
+            response_id: created.map(|created| {
+                format!("{created}-{}-{}", completed.unwrap_or_default(), self.steps)
+            }),
+            cost_total: usage.cost_total.filter(|_| !self.has_cost),
+            ..usage
+        })
+    }
 }
 
 /// What was said in a prompt was said when that was given: its parts have no times of their own,
@@ -38,6 +100,20 @@ pub(super) fn relate(fold: &mut Fold, facts: &mut Facts) {
         && id == parent
     {
         facts.time_ms = Some(*given);
+    }
+    if facts.is_message {
+        let is_answer = facts.role.as_deref() == Some("assistant");
+        state.answer = is_answer.then(|| Answer::of(facts));
+    } else if facts.kind == "step-finish" {
+        let answer = state
+            .answer
+            .as_mut()
+            .filter(|answer| answer.id == facts.parent);
+        facts.usage = facts.usage.take().zip(answer).and_then(|(usage, answer)| {
+            let usage = answer.step(usage)?;
+            facts.time_ms = answer.created_ms.or(facts.time_ms);
+            Some(usage)
+        });
     }
     let is_subagent = fold.header.as_ref().is_some_and(is_subagent);
     match facts.role.as_deref() {

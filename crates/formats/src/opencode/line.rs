@@ -154,7 +154,7 @@ pub(super) struct Data<'a> {
     pub model: Loose<Model<'a>>,
     #[serde(borrow)]
     pub snapshot: Loose<Snapshot<'a>>,
-    // 2.x: shell.
+    // 2.x: shell; 1.x: a subtask that a command began.
     #[serde(borrow)]
     pub command: Raw<'a>,
     #[serde(borrow)]
@@ -304,4 +304,9 @@ pub(super) struct Input<'a> {
     pub url: Text<'a>,
     #[serde(borrow)]
     pub description: Text<'a>,
+    // Of `invalid`: the tool that was meant, and what was wrong.
+    #[serde(borrow)]
+    pub tool: Text<'a>,
+    #[serde(borrow)]
+    pub error: Raw<'a>,
 }

@@ -1,5 +1,6 @@
-//! What plugins put into prompts as plain text, where it stands as what was typed does:
-//! oh-my-opencode and what came of it (4.12, and transcripts of 2026 that it wrote into).
+//! What stands in prompts as plain text as what was typed does. Plugins put it there: oh-my-opencode
+//! and what came of it (4.12, and transcripts of 2026 that it wrote into). And OpenCode itself, in
+//! place of its command `/init`.
 
 /// How a text ends that a plugin sends by itself.
 const SENT: [&str; 3] = [
@@ -20,6 +21,20 @@ const COMMAND: (&str, &str) = ("<auto-slash-command>", "</auto-slash-command>");
 const ARGUMENTS: &str = "\n\n**User Arguments**: ";
 /// What follows the arguments, one or more of these; else a rule does.
 const FIELDS: [&str; 3] = ["\n\n**Model**: ", "\n\n**Agent**: ", "\n\n**Scope**: "];
+/// How the text begins that stands for `/init` (0.5 to 1.3; 1.15 and later), and what stands in it
+/// before and behind what was typed behind the command.
+const INIT: [[&str; 3]; 2] = [
+    [
+        "Please analyze this codebase and create an AGENTS.md file containing:",
+        "\nIf there's already an AGENTS.md, improve it if it's located in ",
+        "",
+    ],
+    [
+        "Create or update `AGENTS.md` for this repository.",
+        "\n\nUser-provided focus or constraints (honor these):\n",
+        "\n\n## How to investigate\n",
+    ],
+];
 
 /// A text in a person's place.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,7 +76,7 @@ impl<'t> Said<'t> {
             put_in.push(mode);
             rest = before;
         }
-        if let Some((all, command)) = command(rest) {
+        if let Some((all, command)) = command(rest).or_else(|| init(rest)) {
             put_in.push(all);
             return Said {
                 typed: command.map(Typed::Command),
@@ -133,4 +148,19 @@ fn command(text: &str) -> Option<(&str, Option<String>)> {
     });
     let typed = name.map(|name| format!("/{name} {}", given.unwrap_or_default()));
     Some((all, typed.map(|typed| typed.trim_end().to_owned())))
+}
+
+/// A text that stands in place of `/init`, and that, with what was typed behind it.
+fn init(text: &str) -> Option<(&str, Option<String>)> {
+    let all = text.trim();
+    let given = INIT.iter().find_map(|[begin, before, behind]| {
+        let (_, given) = all.strip_prefix(begin)?.split_once(before)?;
+        match behind.is_empty() {
+            // A line says the folder, and the rest was typed.
+            true => Some(given.split_once('\n').map_or("", |(_, given)| given)),
+            false => given.split_once(behind).map(|(given, _)| given),
+        }
+    })?;
+    let typed = format!("/init {}", given.trim());
+    Some((all, Some(typed.trim_end().to_owned())))
 }

@@ -169,23 +169,38 @@ fn usage_adds_up_to_the_agents_total() {
     assert_eq!(begun.usage, None);
 }
 
-/// 1.1 and 1.2 counted what was thought within the output, as the total says. Without one it cannot
-/// be known, and is added as the agent itself does.
+/// 1.1 and 1.2 counted what was thought within the output, as the total says. Without one it is
+/// known by the provider: only Google's count it beside the output.
 #[test]
 fn what_was_thought_counts_once() {
-    for (total, output, expected) in [
-        (r#""total":130,"#, 30, 30),
-        (r#""total":130,"#, 25, 30),
-        ("", 30, 35),
-        (r#""total":0,"#, 30, 35),
+    for (provider, total, output, expected) in [
+        ("p", r#""total":130,"#, 30, 30),
+        ("p", r#""total":130,"#, 25, 30),
+        ("google-vertex", r#""total":130,"#, 30, 30),
+        ("openai", "", 30, 30),
+        ("openai", r#""total":0,"#, 30, 30),
+        ("google", "", 30, 35),
+        ("google-vertex", r#""total":0,"#, 30, 35),
+        ("openai", "", 4, 9),
     ] {
         let facts = message(&format!(
-            r#"{{"role":"assistant","tokens":{{{total}"input":80,"output":{output},"reasoning":5,"cache":{{"read":20,"write":0}}}},"time":{{"created":1,"completed":9}}}}"#
+            r#"{{"role":"assistant","providerID":"{provider}","tokens":{{{total}"input":80,"output":{output},"reasoning":5,"cache":{{"read":20,"write":0}}}},"time":{{"created":1,"completed":9}}}}"#
         ));
         let usage = facts.usage.unwrap();
         let found = (usage.output, usage.reasoning);
-        assert_eq!(found, (Some(expected), Some(5)), "{total}{output}");
+        assert_eq!(
+            found,
+            (Some(expected), Some(5)),
+            "{provider} {total}{output}"
+        );
     }
+    // 2.x counts it beside the output, and writes no total.
+    let (facts, _) = second(
+        "assistant",
+        &serde_json::json!({"model": {"id": "m1", "providerID": "openai"},
+            "tokens": {"input": 80, "output": 30, "reasoning": 5}, "time": {"created": 1}}),
+    );
+    assert_eq!(facts.usage.unwrap().output, Some(35));
 }
 
 #[test]
@@ -655,4 +670,188 @@ fn what_the_second_version_exports_is_read_as_its_rows() {
     assert_eq!(session.first_message.as_deref(), Some("a petrel"));
     // It is none that 1.x could import.
     assert_eq!(OpenCode.exported(&lines.join("\n")), None);
+}
+
+/// The line of an answer with these tokens, of which nothing else is said.
+fn answer(id: &str, tokens: &str, cost: f64, completed: &str) -> String {
+    format!(
+        r#"{{"table":"message","key":"{id}","row":{{"data":{{"role":"assistant","modelID":"m1","providerID":"p","cost":{cost},"tokens":{tokens},"time":{{"created":7{completed}}}}}}}}}"#
+    )
+}
+
+/// The line of a step of it.
+fn step(of: &str, tokens: &str, cost: f64) -> String {
+    format!(
+        r#"{{"table":"part","key":"prt_1","message":{{"role":"assistant"}},"row":{{"message_id":"{of}","time_created":90,"data":{{"type":"step-finish","tokens":{tokens},"cost":{cost}}}}}}}"#
+    )
+}
+
+/// What is spent by these lines.
+fn spent(lines: &[String]) -> Vec<crate::model::Usage> {
+    let mut fold = Fold::default();
+    let mut found = Vec::new();
+    for line in lines {
+        // As where it was saved.
+        let saved = serde_json::to_string(&fold).unwrap();
+        fold = serde_json::from_str(&saved).unwrap();
+        let mut facts = OpenCode.facts(line.as_bytes());
+        OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        OpenCode.fold(&mut fold, &facts);
+        if facts.usage.is_some() {
+            assert_eq!(facts.time_ms, Some(7), "{line}");
+        }
+        found.extend(facts.usage);
+    }
+    found
+}
+
+const NONE: &str = r#"{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}"#;
+const FEW: &str = r#"{"input":10,"output":3,"reasoning":1,"cache":{"read":2,"write":1}}"#;
+const MORE: &str = r#"{"input":20,"output":4,"reasoning":0,"cache":{"read":2,"write":0}}"#;
+
+/// Tokens, cost and name of what each entry spent.
+fn figures(lines: &[String]) -> Vec<(i64, Option<f64>, String)> {
+    let of = |usage: crate::model::Usage| {
+        assert_eq!(
+            (usage.provider.as_deref(), usage.model.as_deref()),
+            (Some("p"), Some("m1"))
+        );
+        let name = usage.response_id.clone().unwrap_or_default();
+        (usage.tokens().unwrap(), usage.cost_total, name)
+    };
+    spent(lines).into_iter().map(of).collect()
+}
+
+/// Until 0.5 an answer had a step for each request, and its tokens are those of the last one.
+#[test]
+fn each_step_of_an_answer_counts_once() {
+    let done = r#","completed":9"#;
+    let own = |tokens: i64, cost: f64| (tokens, Some(cost), "7-9".to_owned());
+    let more = |tokens: i64, at: u64| (tokens, None, format!("7-9-{at}"));
+    // One step that says the same, as since 1.0; none, as of a summary.
+    let (m, s) = (
+        |tokens| answer("m", tokens, 0.5, done),
+        |tokens| step("m", tokens, 0.5),
+    );
+    assert_eq!(figures(&[m(FEW), s(FEW)]), [own(16, 0.5)]);
+    assert_eq!(figures(&[m(FEW)]), [own(16, 0.5)]);
+    let of_three = [own(26, 0.5), more(16, 1), more(16, 2)];
+    assert_eq!(figures(&[m(MORE), s(FEW), s(FEW), s(MORE)]), of_three);
+    let of_same = [own(16, 0.5), more(16, 2)];
+    assert_eq!(figures(&[m(FEW), s(FEW), s(FEW)]), of_same);
+    // What another answer says is not its.
+    let other = answer("n", MORE, 0.5, done);
+    assert_eq!(
+        figures(&[m(FEW), other, s(MORE)]),
+        [own(16, 0.5), own(26, 0.5)]
+    );
+    // A fork has the same under other ids.
+    let fork = [
+        answer("f", MORE, 0.5, done),
+        step("f", FEW, 0.5),
+        step("f", MORE, 0.5),
+    ];
+    assert_eq!(figures(&[m(MORE), s(FEW), s(MORE)]), figures(&fork));
+}
+
+/// A command that a person ran behind `!` has an answer's row, with zeros and no step. That of a
+/// server that reports nothing has a step.
+#[test]
+fn an_answer_that_says_nothing_counts_by_its_steps() {
+    let done = r#","completed":9"#;
+    let empty = answer("m", NONE, 0.0, done);
+    assert_eq!(figures(std::slice::from_ref(&empty)), []);
+    let none = (0, Some(0.0), "7-9-1".to_owned());
+    assert_eq!(figures(&[empty.clone(), step("m", NONE, 0.0)]), [none]);
+    // One that was broken off between two steps.
+    let [first, second] =
+        [("7-9-1", 16), ("7-9-2", 26)].map(|(name, tokens)| (tokens, Some(0.5), name.to_owned()));
+    let steps = [empty, step("m", FEW, 0.5), step("m", MORE, 0.5)];
+    assert_eq!(figures(&steps), [first, second]);
+    // One that goes on.
+    let begun = [answer("m", NONE, 0.0, ""), step("m", FEW, 0.5)];
+    assert_eq!(figures(&begun), [(16, Some(0.5), "7-0-1".to_owned())]);
+    assert_eq!(figures(&[step("m", FEW, 0.5)]), []);
+}
+
+/// 1.x calls a tool of its own in place of one that there is not, or that got no JSON.
+#[test]
+fn a_call_that_could_not_be_made_is_an_error_of_the_tool_that_was_meant() {
+    let called = |tool: &str, input: serde_json::Value| {
+        let data = serde_json::json!({"type": "tool", "tool": tool, "callID": "c1",
+            "state": {"status": "completed", "input": input, "output": "no such tool"}});
+        let (facts, _) = part("assistant", &data.to_string());
+        let [call, answer] = &facts.calls[..] else {
+            panic!("{:?}", facts.calls)
+        };
+        assert_eq!(call.tool, answer.tool);
+        assert_eq!(answer.is_error, Some(facts.is_error));
+        (call.tool.clone().unwrap(), facts.is_error)
+    };
+    let wrong = serde_json::json!({"tool": "write", "error": "no JSON"});
+    assert_eq!(called("invalid", wrong.clone()), ("write".to_owned(), true));
+    assert_eq!(called("mcp_call", wrong), ("mcp_call".to_owned(), false));
+    let own = serde_json::json!({"tool": "write"});
+    assert_eq!(called("invalid", own), ("invalid".to_owned(), false));
+}
+
+#[test]
+fn of_the_command_init_the_command_was_typed() {
+    let said = |text: &str| {
+        let data = serde_json::json!({"type": "text", "text": text}).to_string();
+        let (facts, said) = part("user", &data);
+        (facts.user_text.unwrap_or_default(), words(&said))
+    };
+    let old = "Please analyze this codebase and create an AGENTS.md file containing:\n1. An okapi\n\n\
+               If there's already an AGENTS.md, improve it if it's located in /code/the reef";
+    let new = |given: &str| {
+        format!(
+            "Create or update `AGENTS.md` for this repository.\n\nAn okapi.\n\n\
+             User-provided focus or constraints (honor these):\n{given}\n\n\
+             ## How to investigate\n\nLook.\n\n## How to investigate\n"
+        )
+    };
+    for (text, typed) in [
+        (old.to_owned(), "/init"),
+        (format!("{old}\n"), "/init"),
+        (
+            format!("{old}\n\nthe walrus\n\nand more"),
+            "/init the walrus\n\nand more",
+        ),
+        (new(""), "/init"),
+        (
+            new("the walrus\n\nand more"),
+            "/init the walrus\n\nand more",
+        ),
+    ] {
+        let expected = [
+            (Class::Prose, typed.to_owned()),
+            (Class::Output, text.trim().to_owned()),
+        ];
+        assert_eq!(said(&text), (typed.to_owned(), expected.to_vec()), "{text}");
+    }
+    // What a person may type.
+    for text in [
+        "Please analyze this codebase and create an AGENTS.md file containing: all of it",
+        "Create or update `AGENTS.md` for this repository.",
+    ] {
+        assert_eq!(
+            said(text),
+            (text.to_owned(), vec![(Class::Prose, text.to_owned())])
+        );
+    }
+}
+
+#[test]
+fn of_a_command_that_asks_a_subagent_its_name_was_typed() {
+    let (facts, said) = part(
+        "user",
+        r#"{"type":"subtask","prompt":"An okapi.","description":"review changes","command":"review"}"#,
+    );
+    assert_eq!(facts.asked.as_deref(), Some("/review"));
+    let expected = [
+        (Class::Prose, "/review".to_owned()),
+        (Class::Output, "review changes|An okapi.".to_owned()),
+    ];
+    assert_eq!(words(&said), expected);
 }

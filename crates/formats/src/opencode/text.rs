@@ -100,6 +100,14 @@ pub(super) fn part(data: &Data<'_>, whole: &str, pieces: &mut Pieces) {
             }
         }
         "file" => pieces.output(&data.filename),
+        // Of a command only its name was typed; the rest is the program's.
+        "subtask" if data.command.is_value() => {
+            if let Some(command) = data.command.text() {
+                pieces.prose_text(&format!("/{command}"));
+            }
+            pieces.output(&data.description);
+            pieces.output(&data.prompt);
+        }
         "subtask" => {
             pieces.prose(&data.description);
             pieces.prose(&data.prompt);
