@@ -3,7 +3,8 @@
 //! Claude Code writes an answer of the model that calls several tools as a chain of lines, one a
 //! call, and hangs each tool's answer on the line of its call. So an earlier call has two children,
 //! its answer and the next call, though nothing branches there; and what follows hangs on the
-//! answer that was written last.
+//! answer that was written last. What the model says or thinks between two calls is a line of that
+//! chain, and so is that the answer was lost midway.
 
 use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::write::flag;
@@ -18,7 +19,8 @@ pub(super) enum TurnPart {
     Model,
     /// The result of a tool.
     ToolResult,
-    /// What the agent notes: it has no role, or is attached by a program.
+    /// What the agent notes: it has no role, is attached by a program, or stands in the model's
+    /// place.
     Note,
     /// Anything else, above all what a person typed.
     Other,
@@ -31,14 +33,17 @@ impl TurnPart {
             _ if entry.is_assistant => TurnPart::Model,
             _ if !entry.has_role => TurnPart::Note,
             _ if entry.is_injected && entry.kind == "attachment" => TurnPart::Note,
+            // That an answer failed or was lost.
+            _ if entry.kind == "assistant" => TurnPart::Note,
             _ => TurnPart::Other,
         }
     }
 }
 
-/// Puts calls that the model makes at once, their answers and what is noted between them into one
-/// line, in file order, and what goes on from any of the answers behind the last of them. What
-/// branches at a call otherwise, as a prompt that was typed there later, stays there.
+/// Puts calls that the model makes at once, what it says between and behind them, their answers and
+/// what is noted between them into one line, in file order, and what goes on from any of the
+/// answers behind the last of them. What branches at a call otherwise, as a prompt that was typed
+/// there later, stays there.
 ///
 /// Nothing is moved where a parent stands behind its child in the file.
 pub(super) fn put_answers_in_line(parents: &mut [u32], parts: &[TurnPart]) {
@@ -62,7 +67,8 @@ pub(super) fn put_answers_in_line(parents: &mut [u32], parts: &[TurnPart]) {
         }
         let is_of_group = match parts[at] {
             TurnPart::ToolResult => true,
-            TurnPart::Model => is_answered[above] && parts[above] == TurnPart::Model,
+            // The same answer, or the same begun again: a person branches with a prompt.
+            TurnPart::Model => group[above] != NONE && parts[above] == TurnPart::Model,
             TurnPart::Note => group[above] != NONE,
             TurnPart::Other => false,
         };
@@ -121,6 +127,86 @@ mod tests {
             (0, ToolResult),
         ];
         assert_eq!(in_line(&entries), [NONE, 0, 1, 4, 2]);
+    }
+
+    #[test]
+    fn what_the_model_says_between_its_calls_is_no_branch() {
+        // A call, text, a call, a thought and a call, each answered, then the next answer.
+        let entries = [
+            (NONE, Other),
+            (0, Model),
+            (1, Model),
+            (2, Model),
+            (3, Model),
+            (4, Model),
+            (1, ToolResult),
+            (3, ToolResult),
+            (5, ToolResult),
+            (8, Model),
+        ];
+        let in_order = [NONE, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(in_line(&entries), in_order);
+        // The first ones are answered while the others come, and it goes on from the first.
+        let entries = [
+            (NONE, Other),
+            (0, Model),
+            (1, ToolResult),
+            (1, Model),
+            (3, Model),
+            (4, ToolResult),
+            (2, Note),
+            (6, Model),
+        ];
+        assert_eq!(in_line(&entries), in_order[..8]);
+    }
+
+    #[test]
+    fn an_answer_that_was_lost_midway_is_no_branch() {
+        // The call is answered behind the note that the rest was lost, or the answer begins again.
+        let lost = [(NONE, Other), (0, Model), (1, Model), (2, Note)];
+        let answered = [(1, ToolResult), (4, Note), (5, Model), (6, Other)];
+        let entries = [&lost[..], &answered].concat();
+        assert_eq!(in_line(&entries), [NONE, 0, 1, 2, 3, 4, 5, 6]);
+        let again = [(1, ToolResult), (1, Model), (5, Model), (6, Other)];
+        let entries = [&lost[..], &again].concat();
+        assert_eq!(in_line(&entries), [NONE, 0, 1, 2, 3, 4, 5, 6]);
+        // What was typed behind the note goes on from all of it; typed there again, it branches.
+        let typed = [(1, ToolResult), (3, Other), (5, Model), (3, Other)];
+        let entries = [&lost[..], &typed].concat();
+        assert_eq!(in_line(&entries), [NONE, 0, 1, 2, 3, 4, 5, 4]);
+    }
+
+    #[test]
+    fn what_a_person_went_back_to_stays_a_branch() {
+        // Two answers of a prompt that was typed again, each with text between its calls.
+        let turn = |at: u32, above: u32| {
+            let calls = [
+                (above, Other),
+                (at, Model),
+                (at + 1, Model),
+                (at + 2, Model),
+            ];
+            let answers = [(at + 1, ToolResult), (at + 3, ToolResult), (at + 5, Model)];
+            [&calls[..], &answers].concat()
+        };
+        let entries = [&[(NONE, Model)][..], &turn(1, 0), &turn(8, 0)].concat();
+        let second = [0, 8, 9, 10, 11, 12, 13];
+        let first = [0, 1, 2, 3, 4, 5, 6];
+        assert_eq!(in_line(&entries), [&[NONE][..], &first, &second].concat());
+        // A prompt at a text between two calls stays there, and so does one at the last text.
+        let mut entries = [&[(NONE, Model)][..], &turn(1, 0)].concat();
+        entries.extend([(3, Other), (7, Other), (7, Other)]);
+        let typed = [3, 7, 7];
+        assert_eq!(in_line(&entries), [&[NONE][..], &first, &typed].concat());
+        // Without a call that was answered there is nothing to put in line.
+        let plain = [
+            (NONE, Other),
+            (0, Model),
+            (1, Model),
+            (1, Model),
+            (0, Model),
+        ];
+        assert_eq!(in_line(&plain), [NONE, 0, 1, 1, 0]);
     }
 
     #[test]

@@ -7,14 +7,13 @@ use serde_json::{Map, Value};
 
 use super::commands::{command, within};
 use super::line::{Attachment, Block, Content, Input, Line, Message, Twin, blocks};
+use super::origin;
+use super::own_words::{SYNTHETIC, is_answer, is_refusal};
 use super::usage::{advisors, usage};
 use crate::injected::without_paste_tags;
 use crate::json::{self, Loose, Text};
 use crate::model::{Call, Class, Compaction, Facts, FileTouch, Header};
 use crate::tools::used;
-
-/// The model of what Claude Code itself says in the model's place.
-const SYNTHETIC: &str = "<synthetic>";
 
 /// What a hook said when the session began, written again and again under one `uuid`.
 pub(super) const HOOK: &str = "saved_hook_context";
@@ -56,14 +55,6 @@ const NOTICES: [&str; 15] = [
     SUMMARY,
     "This skill can only be invoked by Claude, not directly by users.",
     "[SYSTEM NOTIFICATION - NOT USER INPUT]",
-];
-
-/// What Claude Code answers to a command that it does not run, or that printed nothing, and all of
-/// it, unless its line says that a person typed it.
-const REFUSALS: [&str; 3] = [
-    "(no content)",
-    "Commands are in the form `/command [args]`",
-    "Operation stopped by hook",
 ];
 
 /// What programs put before what a person typed, in a block or a text of its own or in one with it.
@@ -123,8 +114,11 @@ fn of_line(line: &WholeLine<'_>) -> Option<Facts> {
             // Of what is attached only that is read which somebody typed, or named, or wrote to the
             // agent.
             let attachment = line.attachment.object();
-            let has_listing = attachment.is_some_and(|attached| attached.listing().is_some());
-            facts.silent = facts.role.is_none() && facts.files.is_empty() && !has_listing;
+            let has_text = |attached: &Attachment<'_>| {
+                attached.listing().is_some() || attached.told_of_tool().is_some()
+            };
+            let has_text = attachment.is_some_and(|attached| has_text(attached));
+            facts.silent = facts.role.is_none() && facts.files.is_empty() && !has_text;
         }
         "progress" | HOOK => facts.silent = true,
         _ => {
@@ -227,6 +221,8 @@ pub(super) fn said_by_system<C>(line: &Line<'_, C>) -> Option<Class> {
         "local_command" | "away_summary" => Class::Prose,
         // What a hook told the model, as 1.0.128 writes it.
         "post_tool_hook_feedback" => Class::Output,
+        // Another model answers than the one that was chosen.
+        "model_fallback" => Class::Output,
         // As `info` hooks report each of their runs, which Claude Code does not show by itself.
         "informational" if line.level.as_str() != Some("info") => Class::Output,
         _ => return None,
@@ -258,6 +254,17 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         typed(content.text(), objects(), is_surely_typed(line)),
         facts,
     );
+    if content
+        .text()
+        .is_some_and(|text| begins_compaction(line, text))
+    {
+        facts.role = Some("injected".to_owned());
+        facts.is_message = false;
+        facts.user_text = None;
+        facts.silent = true;
+        facts.repeats = vec![Class::Prose];
+        return Some(());
+    }
     if !facts.is_message {
         let texts = || {
             let texts = objects().filter_map(|block| block.text.text());
@@ -265,10 +272,23 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         };
         if is_of_person(line) {
             facts.asked = texts().find_map(|text| command(&text));
+        } else if line.plan_content.is_value() {
+            let said = texts().next();
+            facts.asked = said.map(|said| origin::plan(&said).to_owned());
         }
         facts.called = texts().find_map(|text| called(line, &text));
     }
     Some(())
+}
+
+/// Whether `/compact` is written as it was typed, before a compaction, as versions from 2.1.207 to
+/// 2.1.300 do: behind it the command stands once more, as any other. Of what is typed these say so.
+fn begins_compaction(line: &WholeLine<'_>, text: &str) -> bool {
+    let words = text.trim().strip_prefix("/compact");
+    words.is_some_and(|words| words.is_empty() || words.starts_with(char::is_whitespace))
+        && line.prompt_source.as_str().is_none()
+        && line.origin.object().is_none()
+        && line.is_meta.0 != Some(true)
 }
 
 /// By what a session may be known that no person typed anything in: the name of a person's
@@ -309,6 +329,7 @@ fn is_of_person(line: &WholeLine<'_>) -> bool {
     let mut origins = origins.filter_map(|origin| origin.object()?.kind.as_str());
     let says_human = origins.clone().any(|kind| kind == "human");
     !of_program.iter().any(|flag| flag.0 == Some(true))
+        && !line.plan_content.is_value()
         && (says_human || !is_of_agent)
         && origins.all(|kind| kind == "human")
         && source.is_none_or(|source| matches!(source, "typed" | "queued" | "sdk"))
@@ -368,13 +389,6 @@ pub(super) fn typed_of(text: &str, is_sure: bool) -> Option<&str> {
 /// Whether the line of an attachment holds what other agents wrote: nobody typed it.
 pub(super) fn is_mail(record: &[u8]) -> bool {
     memmem::find(record, format!("\"{MAIL}\"").as_bytes()).is_some()
-}
-
-/// Whether Claude Code says with this that it runs no such command.
-fn is_refusal(said: &str) -> bool {
-    let skill = said.strip_prefix("Unknown skill: ");
-    let is_name = |name: &str| !name.is_empty() && !name.contains(char::is_whitespace);
-    skill.is_some_and(is_name) || REFUSALS.contains(&said)
 }
 
 /// What stands behind reminders and what an editor shows. That shows any file: it ends with the
@@ -439,23 +453,25 @@ fn changed_by_command(line: &WholeLine<'_>, facts: &mut Facts) {
     }
 }
 
-/// Whether the model said it. In its place Claude Code says above all that a request failed.
-pub(super) fn is_answer<L, C>(line: &Line<'_, L>, message: &Message<'_, C>) -> bool {
-    line.is_api_error_message.0 != Some(true) && message.model.as_str() != Some(SYNTHETIC)
-}
-
 fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     let none = Message::default();
     let message = line.message.object().map_or(&none, |message| message);
-    if !is_answer(line, message) {
+    let text = || {
+        let mut blocks = message.content.list().iter().filter_map(Loose::object);
+        blocks.find_map(|block| block.text.text())
+    };
+    if !is_answer(line, message, text) {
         facts.role = Some("system".to_owned());
         facts.is_error = line.is_api_error_message.0 == Some(true);
         return;
     }
     facts.role = Some("assistant".to_owned());
     facts.is_message = true;
-    facts.model = message.model.owned();
     facts.stop_reason = message.stop_reason.owned();
+    if message.model.as_str() == Some(SYNTHETIC) {
+        return;
+    }
+    facts.model = message.model.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);
     facts.more_usage = advisors(message);

@@ -14,7 +14,7 @@ use super::ahead::Ahead;
 use super::kept::{self, Kept};
 use super::queue::Queue;
 use super::usage::MODELS;
-use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, place};
+use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, origin, place};
 use crate::injected::without_paste_tags;
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, merged};
 use crate::{Record, SourceFacts, json, stable_hash};
@@ -57,6 +57,12 @@ pub struct State {
     copied_from: Option<String>,
     /// `/branch` copied that line: what the session cost begins with nothing then.
     is_branched: bool,
+    /// The session in which the plan was made with which this one begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned_in: Option<String>,
+    /// It is a copy for certain, though no line may name the session that it was copied from.
+    #[serde(skip_serializing_if = "crate::model::is_default")]
+    is_surely_copied: bool,
     /// It went on under another id, and nobody said anything since.
     goes_on_elsewhere: bool,
     /// What was read last was copied: the session of this file begins with the next prompt or
@@ -125,6 +131,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         }
         return;
     }
+    state.note_origin(record.bytes, facts);
     let header = facts.header.as_ref();
     if header.is_some_and(|header| copied_from(header).is_some()) {
         let origin = json::utf8(record.bytes).and_then(|line| json::member(line, "forkedFrom"));
@@ -143,6 +150,11 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         }
         repeat(state, again, facts);
         return;
+    }
+    // What `/clear` says of itself may stand before the session, on a root of its own.
+    let is_first = fold.messages == 0 && fold.first_message.is_none() && !facts.is_sidechain;
+    if is_first && facts.parent.is_none() && state.called.as_deref() == Some("/clear") {
+        facts.parent.clone_from(&state.before);
     }
     state.older.pass(record.bytes, facts);
     state.kept.pass(facts);
@@ -398,8 +410,10 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         true => place::session_above(source.relative)
             .map(Cow::into_owned)
             .or_else(|| state.first_but(&id).cloned()),
-        false => state.copied_from.as_ref().or(before).cloned(),
+        false => state.origin(&id).or(before).cloned(),
     };
+    let is_fork = parent_session.is_some() && !state.begins_with_plan(&id);
+    let is_fork = is_fork || state.is_surely_copied;
     let titles = [&state.custom_title, &state.ai_title, &state.summary];
     let title = titles.into_iter().flatten().next();
     let title = title.or(meta.and_then(|meta| meta.custom_title.as_ref()));
@@ -422,7 +436,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         cost: state
             .cost()
             .or(fold.cost.filter(|_| !state.is_branched))
-            .filter(|_| is_subagent || parent_session.is_none() || state.is_branched),
+            .filter(|_| is_subagent || !is_fork || state.is_branched),
         is_subagent,
         hidden: hidden(source, main.is_some(), is_subagent),
         own: merged(own, state.own.clone()),
@@ -474,6 +488,36 @@ impl State {
         }
         self.said.push_back(id);
         true
+    }
+
+    /// Notes what a line says of the session that this one comes from. What a compaction goes on
+    /// from stands before it, so a file that begins with one is a copy.
+    fn note_origin(&mut self, record: &[u8], facts: &Facts) {
+        match facts.role.as_deref() {
+            Some("injected") if self.planned_in.is_none() && facts.kind == "user" => {
+                self.planned_in = origin::planned_in(record);
+            }
+            None if facts.kind == "attachment" => {
+                self.is_surely_copied |= origin::is_briefing(record);
+            }
+            None if self.ids.is_empty() => {
+                self.is_surely_copied |= facts.compaction.is_some() && !facts.is_sidechain;
+            }
+            _ => {}
+        }
+    }
+
+    /// The session that this one was copied from, or in which its plan was made.
+    fn origin(&self, id: &str) -> Option<&String> {
+        let planned_in = self.planned_in.as_ref();
+        let planned_in = planned_in.filter(|_| self.begins_with_plan(id));
+        self.copied_from.as_ref().or(planned_in)
+    }
+
+    /// Whether it begins with a plan, and is no copy of such a session.
+    fn begins_with_plan(&self, id: &str) -> bool {
+        let is_other = self.planned_in.as_ref().is_some_and(|other| other != id);
+        is_other && self.copied_from.is_none() && !self.is_surely_copied
     }
 
     /// Whether it is of `agent-<id>.meta.json`.

@@ -57,6 +57,12 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     pub is_compact_summary: Flag,
     pub is_visible_in_transcript_only: Flag,
     pub is_api_error_message: Flag,
+    /// Of what Claude Code says in the model's place: what went wrong.
+    #[serde(borrow)]
+    pub error: Raw<'a>,
+    /// Of a prompt that was made of a plan, in a session that begins with it.
+    #[serde(borrow)]
+    pub plan_content: Raw<'a>,
     /// How a prompt came: `typed`, `queued` while the agent worked, `sdk` with `-p`, `system`.
     #[serde(borrow)]
     pub prompt_source: Text<'a>,
@@ -284,6 +290,11 @@ pub(super) struct Attachment<'a> {
     // teammate_mailbox.
     #[serde(borrow)]
     pub messages: Raw<'a>,
+    // hook_blocking_error.
+    #[serde(borrow)]
+    pub hook_event: Text<'a>,
+    #[serde(borrow)]
+    pub blocking_error: Raw<'a>,
 }
 
 impl<'a> Attachment<'a> {
@@ -298,6 +309,19 @@ impl<'a> Attachment<'a> {
         let is_one = self.kind.as_str() == Some("directory");
         let listing = self.content.text().filter(|_| is_one)?;
         (!listing.trim().is_empty()).then_some(listing)
+    }
+
+    /// What a hook told the model of a tool that had run. What hooks say of anything else stands in
+    /// other lines, too.
+    pub fn told_of_tool(&self) -> Option<Cow<'a, str>> {
+        let is_one = self.kind.as_str() == Some("hook_blocking_error")
+            && matches!(
+                self.hook_event.as_str(),
+                Some("PostToolUse" | "PostToolUseFailure")
+            );
+        let told = json::member(self.blocking_error.0.filter(|_| is_one)?, "blockingError");
+        let told = Raw(told).text()?;
+        (!told.trim().is_empty()).then_some(told)
     }
 
     /// What agents of the team wrote meanwhile.

@@ -15,6 +15,8 @@ mod kept;
 mod line;
 mod meta;
 mod older;
+mod origin;
+mod own_words;
 mod place;
 mod queue;
 #[cfg(test)]

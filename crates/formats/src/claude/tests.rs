@@ -13,6 +13,7 @@ mod again;
 mod newer;
 mod older;
 mod subagents;
+mod terminal;
 
 const ID: &str = "0a000000-0000-4000-8000-000000000001";
 const PARENT: &str = "0a000000-0000-4000-8000-000000000002";

@@ -4,8 +4,9 @@
 //! word, attachments hold what is told to the model each time, and `toolUseResult` what the answer
 //! beside it says. Only what is named here is searched.
 
-use super::facts::{MAIL, is_answer, is_surely_typed, said_by_system, typed, typed_of};
+use super::facts::{MAIL, is_surely_typed, said_by_system, typed, typed_of};
 use super::line::{Attachment, Block, Line, Message, blocks, blocks_as_written};
+use super::own_words::is_answer;
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
 use crate::pieces::Pieces;
@@ -65,7 +66,11 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
             content(message, user, Pieces::prose, pieces)?;
         }
         ("assistant", Loose::Object(message)) => {
-            let said: Add = match is_answer(line, message) {
+            let text = || {
+                let blocks = blocks(&message.content)?;
+                blocks.iter().find_map(|block| block.object()?.text.text())
+            };
+            let said: Add = match is_answer(line, message, text) {
                 true => Pieces::prose,
                 false => Pieces::output,
             };
@@ -103,6 +108,10 @@ fn of_attachment(attachment: &Attachment<'_>, pieces: &mut Pieces) -> Option<()>
         }
         Some("directory") => {
             pieces.output_text(&attachment.listing().unwrap_or_default());
+            return Some(());
+        }
+        Some("hook_blocking_error") => {
+            pieces.output_text(&attachment.told_of_tool().unwrap_or_default());
             return Some(());
         }
         Some(MAIL) => {
