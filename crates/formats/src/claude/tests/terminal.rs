@@ -51,7 +51,10 @@ fn an_answer_that_was_broken_off_is_the_models_though_no_model_is_named() {
     assert_eq!((found.model, found.usage), (None, None));
     assert_eq!(said_of(&line), [(Class::Prose, vec![said.to_owned()])]);
     let before = said_in(&[]);
-    assert_eq!(said_in(&[line.clone()]), (before.0 + 1, before.1));
+    assert_eq!(
+        said_in(std::slice::from_ref(&line)),
+        (before.0 + 1, before.1)
+    );
     // What Claude Code says itself, and what failed.
     for (text, more) in [
         ("No response requested.", json!({})),
@@ -208,7 +211,7 @@ fn a_session_that_begins_with_a_plan_comes_from_the_one_that_made_it() {
 fn a_copy_that_names_no_origin_has_no_cost_of_its_own() {
     let cost = json!({"type": "cost-state", "sessionId": ID, "totalCostUSD": 0.5});
     let of = |lines: &[Value]| {
-        let found = session(&[lines, &[cost.clone()]].concat());
+        let found = session(&[lines, std::slice::from_ref(&cost)].concat());
         (found.cost, found.parent_session)
     };
     let more = json!({"subtype": "compact_boundary", "logicalParentUuid": "gone"});
