@@ -520,6 +520,59 @@ fn a_folder_called_by_a_hash_is_of_the_directory_that_the_agent_lists() {
     }
 }
 
+/// Nothing of it is stored while nobody can tell what the list says.
+#[test]
+fn what_a_list_excludes_stays_out_where_the_list_is_not_whole() {
+    let store = of_hash("no-project-root");
+    let list = store.path("projects.json");
+    let aviary = "/home/ada/code/aviary";
+    let config = |folder: &str| Config {
+        rules: Rules::set(Exclude::new(&[folder]).unwrap(), FollowLinks::WithinRoots),
+        ..store.config()
+    };
+    let listed = |config: &Config| {
+        let report = Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(config, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        (rows(&index).len(), report.files_unreadable)
+    };
+    let whole = json!({"projects": {aviary: "aviary", "/w": "w"}}).to_string();
+    let longer = json!({"projects": {aviary: "aviary", "/w": "w".repeat(4 << 20)}}).to_string();
+    let (out, unread, read) = ((0, 0), (0, 1), (1, 0));
+    for (text, expected) in [
+        // At first in a new index.
+        (&whole[..whole.len() - 3], unread),
+        (&*whole, out),
+        (&whole[..whole.len() - 3], unread),
+        ("", unread),
+        (&*format!("\u{feff}{whole}"), unread),
+        (&*longer, unread),
+        (&*whole, out),
+        // A whole list that does not name it says so.
+        ("{}", read),
+        (&*whole, out),
+    ] {
+        fs::write(&list, text).unwrap();
+        for _ in 0..2 {
+            let beginning = &text[..text.len().min(80)];
+            assert_eq!(listed(&config(aviary)), expected, "{beginning}");
+        }
+    }
+    // What proves its directory needs no list, and without a rule none is missed.
+    fs::write(&list, "{").unwrap();
+    assert_eq!(rows(&store.index()).len(), 1);
+    let store = of_hash("document");
+    fs::write(store.path("projects.json"), "{").unwrap();
+    for (folder, expected) in [(aviary, out), ("/w", read)] {
+        let rules = Rules::set(Exclude::new(&[folder]).unwrap(), FollowLinks::WithinRoots);
+        let config = Config {
+            rules,
+            ..store.config()
+        };
+        assert_eq!(listed(&config), expected, "{folder}");
+    }
+}
+
 /// Also of a log, whose proof stands far behind its beginning.
 #[test]
 fn a_proven_directory_decides_what_is_excluded() {

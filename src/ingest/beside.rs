@@ -26,26 +26,61 @@ const NOTHING: &str = "{}";
 
 /// What such files say of each session: one names all those of a folder, and is read for each.
 static NAMES: Recent<Option<BTreeMap<String, String>>> = Recent::new();
+/// The same of those that list working directories.
+static LISTS: Recent<Option<BTreeMap<String, String>>> = Recent::new();
 
 /// The working directory of the session at `path` that a file beside it holds, or that stands in
 /// one of the lists; `None` where none of these says it.
 pub fn cwd_beside(format: &dyn Format, path: &Path) -> io::Result<Option<String>> {
-    let held = format.cwd_beside(path).map(|file| cwd_in(&file));
-    if let Some(cwd) = held.transpose()?.flatten() {
-        return Ok(Some(cwd));
+    match cwd_held(format, path)? {
+        None => match cwd_listed(format, path) {
+            // Nor are sessions the worse for a list that nobody may read, or that is not whole.
+            Err(error) if is_unreadable(&error) => Ok(None),
+            listed => listed,
+        },
+        held => Ok(held),
     }
-    for file in format.cwd_lists(path) {
-        let list = match regular::read(&file, LONGEST_LIST) {
-            // Nor are sessions the worse for one that nobody may read.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
-            read => there(read)?,
-        };
-        let cwd = list.and_then(|list| format.cwd_in_list(path, &list));
-        if cwd.is_some() {
-            return Ok(cwd);
+}
+
+/// The working directory that the file beside the session at `path` holds.
+pub fn cwd_held(format: &dyn Format, path: &Path) -> io::Result<Option<String>> {
+    let held = format.cwd_beside(path).map(|file| cwd_in(&file));
+    Ok(held.transpose()?.flatten())
+}
+
+/// The working directory of the session at `path` that stands in one of the lists; an error where
+/// it stands in none, and one of them cannot be read as a whole.
+pub fn cwd_listed(format: &dyn Format, path: &Path) -> io::Result<Option<String>> {
+    let Some((files, name)) = format.cwd_lists(path) else {
+        return Ok(None);
+    };
+    let mut said = Ok(None);
+    for file in files {
+        let list = LISTS.of(&file, |file| {
+            Ok(format.cwds_in_list(&regular::beginning(file, LONGEST_LIST)?))
+        });
+        match there(list).map(|list| list.map(|(_, list)| list)) {
+            Ok(None) => {}
+            Ok(Some(list)) => match list.as_ref() {
+                None => said = Err(ErrorKind::InvalidData.into()),
+                Some(list) => {
+                    if let Some(cwd) = list.get(&name) {
+                        return Ok(Some(cwd.clone()));
+                    }
+                }
+            },
+            Err(error) => said = Err(error),
         }
     }
-    Ok(None)
+    said
+}
+
+/// Whether it may stay so that a list cannot be read.
+fn is_unreadable(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::InvalidData
+    )
 }
 
 /// The working directory that a file holds; `None` where there is no such file, or no such text.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::beside::cwd_beside;
+use super::beside::{cwd_held, cwd_listed};
 use super::keep::{Keeper, with_twins};
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::SourcePath;
@@ -27,6 +27,9 @@ const MOST_HEADER: u64 = 64 << 10;
 /// A document is read as a whole, up to this length.
 const MOST_DOCUMENT: u64 = 16 << 20;
 
+/// Why a session is not read that a list may exclude.
+const UNREAD_LIST: &str = "its directory may stand in a list that cannot be read, and be excluded";
+
 /// What was left out of a scan.
 #[derive(Debug, Default)]
 pub struct ExclusionResult {
@@ -48,7 +51,8 @@ impl ExclusionResult {
 ///
 /// The beginning of a session that is not catalogued yet is read for its working directory, so that
 /// nothing of an excluded session is stored even for a moment. If the beginning does not say it,
-/// [`sweep`] finds it later.
+/// [`sweep`] finds it later. Where a list may say it that cannot be read, the session is not read
+/// until it can.
 pub fn leave_out(
     catalogue: &Catalogue,
     root: Option<i64>,
@@ -83,29 +87,56 @@ pub fn leave_out(
         }
     }
     let mut out: HashSet<String> = HashSet::new();
+    let mut unknown: HashSet<String> = HashSet::new();
     for (session_key, sources) in new {
         let key = hash_of(session_key);
-        let remembered = remembered.get(&key);
-        if let Some(fingerprint) = out_by_cwd((spec, format), &files, &sources, remembered) {
-            left.by_key.insert(key, fingerprint);
-            out.insert(session_key.to_owned());
+        match out_by_cwd((spec, format), &files, &sources, remembered.get(&key)) {
+            OutByCwd::No => {}
+            OutByCwd::Unknown => {
+                unknown.insert(session_key.to_owned());
+            }
+            OutByCwd::Yes(fingerprint) => {
+                left.by_key.insert(key, fingerprint);
+                out.insert(session_key.to_owned());
+            }
         }
     }
     discovery
         .found
         .retain(|found| !out.contains(&found.session_key));
     left.files = (before - discovery.found.len() - discovery.foreign_files.len()) as u64;
+    leave_unread(&unknown, discovery);
     Ok(left)
 }
 
-/// The fingerprint of a session with these main sources if it is excluded by its working directory,
-/// or was when it had the remembered one.
+/// Take these sessions out, of which nobody knows whether they are excluded.
+fn leave_unread(sessions: &HashSet<String>, discovery: &mut Discovery) {
+    if sessions.is_empty() {
+        return;
+    }
+    let is_unread = |found: &mut FoundSource| sessions.contains(&found.session_key);
+    let unread = discovery.found.extract_if(.., is_unread);
+    let unread = unread.map(|found| ForeignFile::unread(found.relative, &UNREAD_LIST));
+    discovery.unreadable.extend(unread);
+    discovery.unreadable.sort();
+}
+
+/// Whether a session is excluded by its working directory.
+enum OutByCwd {
+    Yes(DirectoryFingerprint),
+    No,
+    /// A list may say it that cannot be read.
+    Unknown,
+}
+
+/// Whether a session with these main sources is excluded by its working directory, or was when it
+/// had the remembered fingerprint.
 fn out_by_cwd(
     (spec, format): (&RootSpec, &dyn Format),
     files: &ExcludedFiles<'_>,
     sources: &[&FoundSource],
     remembered: Option<&DirectoryFingerprint>,
-) -> Option<DirectoryFingerprint> {
+) -> OutByCwd {
     let mut fingerprint = DirectoryFingerprint(0);
     let mut all: Vec<(Location, CwdBeside)> = Vec::new();
     for found in sources {
@@ -116,12 +147,19 @@ fn out_by_cwd(
     }
     // What a file beside it says may be something else meanwhile.
     let is_told = all.iter().any(|(_, told)| told.is_decisive());
-    let is_remembered = !is_told && remembered == Some(&fingerprint);
-    let is_out = |cwd: String| files.holds_folder(Path::new(&cwd));
-    let mut all = all.into_iter();
-    let is_out =
-        is_remembered || all.any(|(path, told)| told.or_own(&path, format).is_some_and(is_out));
-    is_out.then_some(fingerprint)
+    if !is_told && remembered == Some(&fingerprint) {
+        return OutByCwd::Yes(fingerprint);
+    }
+    let mut out = OutByCwd::No;
+    for (path, told) in all {
+        let may_be_listed = matches!(told, CwdBeside::UnreadableList);
+        match told.or_own(&path, format) {
+            Some(cwd) if files.holds_folder(Path::new(&cwd)) => return OutByCwd::Yes(fingerprint),
+            None if may_be_listed => out = OutByCwd::Unknown,
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Take out what matches, and where nothing else is the main source of a session the other parts of
@@ -212,16 +250,24 @@ enum CwdBeside {
     Said(String),
     /// It cannot be read now, and neither is the source.
     Unreadable,
+    /// Nothing says it, but a list cannot be read.
+    UnreadableList,
 }
 
 impl CwdBeside {
     fn of(path: &Path, format: &dyn Format) -> CwdBeside {
-        let has_one = format.cwd_beside(path).is_some();
-        match has_one.then(|| cwd_beside(format, path)) {
-            None => CwdBeside::Never,
-            Some(Ok(None)) => CwdBeside::Nothing,
-            Some(Ok(Some(cwd))) => CwdBeside::Said(cwd),
-            Some(Err(_)) => CwdBeside::Unreadable,
+        if format.cwd_beside(path).is_none() {
+            return CwdBeside::Never;
+        }
+        let listed = match cwd_held(format, path) {
+            Ok(None) => cwd_listed(format, path),
+            Ok(Some(cwd)) => return CwdBeside::Said(cwd),
+            Err(_) => return CwdBeside::Unreadable,
+        };
+        match listed {
+            Ok(None) => CwdBeside::Nothing,
+            Ok(Some(cwd)) => CwdBeside::Said(cwd),
+            Err(_) => CwdBeside::UnreadableList,
         }
     }
 
@@ -234,7 +280,7 @@ impl CwdBeside {
     fn or_own(self, path: &Location, format: &dyn Format) -> Option<String> {
         match self {
             CwdBeside::Never => cwd_of_header(path, format),
-            CwdBeside::Nothing => proven_cwd(path, format),
+            CwdBeside::Nothing | CwdBeside::UnreadableList => proven_cwd(path, format),
             CwdBeside::Said(cwd) => Some(cwd),
             CwdBeside::Unreadable => None,
         }

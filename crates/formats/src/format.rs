@@ -127,15 +127,15 @@ pub trait Format: Send + Sync {
         None
     }
     /// The files that list working directories, one of which may be that of the session at `path`
-    /// where the file of [`cwd_beside`](Format::cwd_beside) says nothing. They may lie above every
-    /// root.
-    fn cwd_lists(&self, path: &Path) -> Vec<PathBuf> {
+    /// where the file of [`cwd_beside`](Format::cwd_beside) says nothing, and by what it is known
+    /// among them. They may lie above every root.
+    fn cwd_lists(&self, path: &Path) -> Option<(Vec<PathBuf>, String)> {
         let _ = path;
-        Vec::new()
+        None
     }
-    /// The working directory of the session at `path` among those that such a file lists.
-    fn cwd_in_list(&self, path: &Path, list: &[u8]) -> Option<String> {
-        let _ = (path, list);
+    /// The working directories that such a file lists, by that. `None`: it is not whole.
+    fn cwds_in_list(&self, list: &[u8]) -> Option<BTreeMap<String, String>> {
+        let _ = list;
         None
     }
     /// The folder of the sources to which the file at `path` is that of

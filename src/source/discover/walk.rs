@@ -419,7 +419,8 @@ impl Walk<'_> {
     fn cwd_beside(&self, below: &Path, settled: &mut bool) -> Vec<(OsString, Identity)> {
         let any = self.root.join(below).join("any");
         let file = self.format.cwd_beside(&any).into_iter();
-        let files = file.chain(self.format.cwd_lists(&any));
+        let lists = self.format.cwd_lists(&any).into_iter();
+        let files = file.chain(lists.flat_map(|(lists, _)| lists));
         let mut there = Vec::new();
         for file in files {
             if let Ok(metadata) = fs::metadata(&file) {

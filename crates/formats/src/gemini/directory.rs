@@ -4,7 +4,8 @@
 //! directory that the agent lists, or above one that the session names, has this hash, or it is
 //! another one.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -70,26 +71,22 @@ pub(super) fn hash_of(path: &Path) -> Option<[u8; 32]> {
 /// the member `projects`, and the folders that somebody trusts, or not.
 const LISTS: [&str; 2] = ["projects.json", "trustedFolders.json"];
 
-/// The lists in which the directory of the session at `path` may stand; none where its project's
-/// folder is called by no hash.
-pub(super) fn lists(path: &Path) -> Vec<PathBuf> {
-    let projects = place::project(path).and_then(Path::parent);
-    let above = projects
-        .and_then(Path::parent)
-        .filter(|_| hash_of(path).is_some());
-    let files = |above: &Path| LISTS.map(|name| above.join(name)).to_vec();
-    above.map(files).unwrap_or_default()
+/// The lists in which the directory of the session at `path` may stand, and its hash; none where
+/// its project's folder is called by no hash.
+pub(super) fn lists(path: &Path) -> Option<(Vec<PathBuf>, String)> {
+    let hash = hash_of(path)?;
+    let above = place::project(path)?.parent()?.parent()?;
+    Some((LISTS.map(|name| above.join(name)).to_vec(), to_hex(&hash)))
 }
 
-/// The directory in a list whose hash the folder of the project of the session at `path` has.
-pub(super) fn in_list(path: &Path, list: &[u8]) -> Option<String> {
-    let hash = hash_of(path)?;
+/// The directories in a list, by their hashes. `None`: it is not whole.
+pub(super) fn in_list(list: &[u8]) -> Option<BTreeMap<String, String>> {
     let list = json::utf8(list)?;
     let list = &list[json::whole(list.as_bytes())?];
     let directories = json::members(json::member(list, "projects").unwrap_or(list));
-    let mut directories = directories.into_iter().map(|directory| directory.key);
-    let found = directories.find(|path| <[u8; 32]>::from(Sha256::digest(&**path)) == hash)?;
-    Some(found.into_owned())
+    let directories = directories.into_iter().map(|directory| directory.key);
+    let by_hash = |path: Cow<'_, str>| (to_hex(&Sha256::digest(&*path).into()), path.into_owned());
+    Some(directories.map(by_hash).collect())
 }
 
 struct Search<'s> {
@@ -222,6 +219,11 @@ fn is_mark(c: char) -> bool {
 /// The same of a bracket.
 fn is_behind(c: char) -> bool {
     is_mark(c) || ")]}".contains(c)
+}
+
+/// The name that a hash is.
+fn to_hex(hash: &[u8; 32]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The hash that a name is, in small letters.

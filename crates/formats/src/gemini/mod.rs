@@ -1,6 +1,7 @@
 //! Gemini CLI's session files: a log of changes, one JSON line each, as 0.61.0 writes it; and the
 //! one JSON document per session that versions until early 2026 wrote anew with every message.
 
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
@@ -57,12 +58,12 @@ impl Format for Gemini {
         place::project_root(path)
     }
 
-    fn cwd_lists(&self, path: &Path) -> Vec<PathBuf> {
+    fn cwd_lists(&self, path: &Path) -> Option<(Vec<PathBuf>, String)> {
         directory::lists(path)
     }
 
-    fn cwd_in_list(&self, path: &Path, list: &[u8]) -> Option<String> {
-        directory::in_list(path, list)
+    fn cwds_in_list(&self, list: &[u8]) -> Option<BTreeMap<String, String>> {
+        directory::in_list(list)
     }
 
     fn folder_beside(&self, path: &Path) -> Option<PathBuf> {
