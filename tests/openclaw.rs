@@ -984,6 +984,37 @@ fn sessions_json_names_files() {
     assert_eq!(only(&claw.index()).id, "s4");
 }
 
+/// An index that was there before knows no more than one that is made later.
+#[test]
+fn sessions_json_that_is_gone_says_nothing() {
+    let claw = Claw::of_files();
+    let names = json!({
+        KEY: {"sessionId": "s1", "displayName": "Of the ice"},
+        "agent:main:subagent:9": {"sessionId": "s2", "spawnedBy": KEY},
+    });
+    let names = names.to_string();
+    let file = claw.file("main/sessions/sessions.json", &names);
+    for session in ["s1", "s2"] {
+        let events = talk(session, "Where is the walrus?", "On the ice.");
+        claw.file(&format!("main/sessions/{session}.jsonl"), jsonl(&events));
+    }
+    let said = |index: &Index| {
+        let parent = "SELECT parent_session FROM sessions WHERE id = 's2'";
+        let title = by_id(&rows(index), "s1").title.clone();
+        (title, sql(index, parent)[0][0].clone())
+    };
+    let named = ("Of the ice".to_owned(), json!("s1"));
+    assert_eq!(said(&claw.check("named")), named);
+    // One that is half written hides nothing that was named.
+    claw.file("main/sessions/sessions.json", &names[..names.len() - 4]);
+    assert_eq!(said(&claw.index()), named);
+    fs::remove_file(&file).unwrap();
+    let nameless = ("Where is the walrus?".to_owned(), Value::Null);
+    assert_eq!(said(&claw.check("gone")), nameless);
+    claw.file("main/sessions/sessions.json", &names);
+    assert_eq!(said(&claw.check("back")), named);
+}
+
 /// An index that was there before the reset knows no more of it than one that is made later.
 #[test]
 fn after_a_reset_a_subagent_is_not_given_to_the_session_that_followed() {

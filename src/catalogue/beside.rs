@@ -21,11 +21,15 @@ impl Catalogue {
     }
 
     /// Whether a file that names the session of a source said something else of it than this when
-    /// the source was read.
-    pub fn has_other_name(&self, source: i64, said: &str) -> Result<bool, Error> {
-        let sql = "SELECT coalesce(fold ->> '$.named_beside', '') <> ?2
-            FROM _checkpoints WHERE source = ?1";
-        let other = self.first(sql, params![source, said], |r| r.get(0))?;
+    /// the source was read; `None`: it says nothing.
+    pub fn has_other_name(&self, source: i64, said: Option<&str>) -> Result<bool, Error> {
+        // A fold may be long, and is not parsed: quotes within its texts are escaped, so that this
+        // is nothing but the member, as it was written.
+        let text = said.map(|said| serde_json::Value::from(said).to_string());
+        let member = format!("\"named_beside\":{}", text.unwrap_or_default());
+        let sql = "SELECT (instr(fold, ?2) = 0) = ?3 FROM _checkpoints WHERE source = ?1";
+        let as_said = params![source, member, said.is_some()];
+        let other = self.first(sql, as_said, |r| r.get(0))?;
         Ok(other.unwrap_or(false))
     }
 

@@ -28,6 +28,8 @@ const NOTHING: &str = "{}";
 static NAMES: Recent<Option<BTreeMap<String, String>>> = Recent::new();
 /// The same of those that list working directories.
 static LISTS: Recent<Option<BTreeMap<String, String>>> = Recent::new();
+/// The beginnings of other sessions: one started many.
+static HEADERS: Recent<Vec<u8>> = Recent::new();
 
 /// The working directory of the session at `path` that a file beside it holds, or that stands in
 /// one of the lists; `None` where none of these says it.
@@ -146,7 +148,8 @@ pub fn named_beside(format: &dyn Format, path: &Path) -> io::Result<Option<Strin
         return Ok(Some(said.to_owned()));
     };
     // What cannot be read says no more.
-    let beginning = regular::read(&other, LONGEST_HEADER).unwrap_or_default();
+    let beginning = HEADERS.of(&other, |file| regular::beginning(file, LONGEST_HEADER));
+    let beginning = beginning.map(|(_, read)| read).unwrap_or_default();
     let line = beginning.split(|byte| *byte == b'\n').next();
     Ok(Some(format.names_with(said, line.unwrap_or_default())))
 }
@@ -162,14 +165,20 @@ pub fn doubt_names(
 ) -> Result<(), Error> {
     for source in known {
         let path = spec.at(&source.relative);
-        let is_named = format.names_beside(&path).is_some();
-        if !is_named || discovery.source(&source.relative).is_none() {
+        let Some((file, _)) = format.names_beside(&path) else {
+            continue;
+        };
+        if discovery.source(&source.relative).is_none() {
             continue;
         }
-        // Where it cannot be read it is as it was.
-        if let Ok(Some(said)) = named_beside(format, &path)
-            && catalogue.has_other_name(source.source, &said)?
-        {
+        let said = match named_beside(format, &path) {
+            // One that is gone says nothing.
+            Ok(None) if matches!(file.try_exists(), Ok(false)) => None,
+            Ok(Some(said)) => Some(said),
+            // Where it cannot be read it is as it was.
+            _ => continue,
+        };
+        if catalogue.has_other_name(source.source, said.as_deref())? {
             source.stored.revision = NO_REVISION;
         }
     }
