@@ -21,33 +21,36 @@ const UNTRUSTED: &str = " (untrusted";
 pub(super) fn beginning(message: &str) -> Option<String> {
     let looked_at: String = message.chars().take(LOOKED_AT).collect();
     // One more than a name has, which says that there is more.
-    let kept: String = plain(&looked_at).chars().take(LONGEST + 1).collect();
+    let kept: String = plain(&looked_at, false).chars().take(LONGEST + 1).collect();
     Some(kept).filter(|kept| !kept.is_empty())
 }
 
 /// Whether a name is only the beginning of the first message, of which [`beginning`] was kept.
 pub(super) fn is_beginning(name: &str, message: &str) -> bool {
     let Some(cut) = name.trim().strip_suffix(CUT) else {
-        return plain(name) == message;
+        return plain(name, false) == message;
     };
     let is_cut = (SHORTEST..LONGEST).contains(&cut.encode_utf16().count());
-    is_cut && message.starts_with(&plain(cut))
+    is_cut && message.starts_with(&plain(cut, true))
 }
 
-/// A text with its blanks folded, and without what marks metadata.
-fn plain(text: &str) -> String {
+/// A text with its blanks folded, and without what marks metadata; of one that was cut also without
+/// a mark that does not end.
+fn plain(text: &str, is_cut: bool) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let folded = words.join(" ").replace(MARK, "");
     let mut plain = String::new();
     let mut rest = &*folded;
     while let Some((before, behind)) = rest.split_once(UNTRUSTED) {
-        plain.push_str(before);
-        // A name may be cut within the mark.
-        let Some((_, behind)) = behind.split_once("):") else {
-            return plain;
-        };
-        plain.push(':');
-        rest = behind;
+        match behind.split_once("):") {
+            Some((_, behind)) => {
+                plain.extend([before, ":"]);
+                rest = behind;
+            }
+            // A name may be cut within the mark.
+            None if is_cut => return plain + before,
+            None => break,
+        }
     }
     plain + rest
 }

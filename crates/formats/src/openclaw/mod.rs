@@ -198,7 +198,7 @@ impl Format for OpenClaw {
     }
 
     fn revision(&self) -> u32 {
-        13
+        14
     }
 
     fn shape(&self) -> Shape {

@@ -114,6 +114,11 @@ fn a_name_that_is_the_beginning_of_the_first_message_is_none() {
             " why  so slow [message_id: 5]",
             "why so\nslow\n[message_id: 5] ",
         ),
+        ("I trust (untrusted: why", "I trust (untrusted: why"),
+        (
+            "Which of the walruses was it who wrote (untrusted…",
+            "Which of the walruses was it who wrote (untrusted metadata of ice): why",
+        ),
     ] {
         let begins = beginning(message).unwrap();
         assert!(is_beginning(name, &begins), "{name} of {message}");
@@ -127,6 +132,8 @@ fn a_name_that_is_the_beginning_of_the_first_message_is_none() {
             long,
         ),
         ("why so slow", "why so slow today"),
+        // The mark does not end.
+        ("I trust", "I trust (untrusted certificates: why"),
     ] {
         let begins = beginning(message).unwrap();
         assert!(!is_beginning(name, &begins), "{name} of {message}");
