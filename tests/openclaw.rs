@@ -1044,6 +1044,34 @@ fn after_a_reset_a_subagent_is_not_given_to_the_session_that_followed() {
     assert_eq!(reason.as_deref(), Some("a subagent's session"));
 }
 
+/// An index knows the one that started a subagent by its header.
+#[test]
+fn a_long_header_behind_an_empty_line_is_one() {
+    let claw = Claw::of_files();
+    let of_sub = json!({"sessionId": "s2", "spawnedBy": KEY});
+    let names = json!({KEY: {"sessionId": "s1"}, "agent:main:subagent:9": of_sub});
+    claw.file("main/sessions/sessions.json", names.to_string());
+    let mut events = talk("s1", "Where is the walrus?", "On the ice.");
+    events[0]["cwd"] = json!(format!("/{}", "ice/".repeat(5_000)));
+    let parent = "SELECT parent_session FROM sessions WHERE id = 's2'";
+    claw.file(
+        "main/sessions/s2.jsonl",
+        jsonl(&talk("s2", "Look.", "I do.")),
+    );
+    for before in ["", "\n", " \r\n\n"] {
+        claw.file(
+            "main/sessions/s1.jsonl",
+            before.to_owned() + &jsonl(&events),
+        );
+        let index = claw.check("of a long header");
+        assert_eq!(sql(&index, parent), [[json!("s1")]], "{before:?}");
+    }
+    events[0]["cwd"] = json!("/ice");
+    claw.file("main/sessions/s1.jsonl", format!("\n{}", jsonl(&events)));
+    let index = claw.check("behind an empty line");
+    assert_eq!(sql(&index, parent), [[json!("s1")]]);
+}
+
 /// OpenClaw makes a name of the first message itself.
 #[test]
 fn a_name_made_of_the_first_message_is_no_title() {

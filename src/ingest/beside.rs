@@ -20,7 +20,7 @@ const LONGEST_LIST: u64 = 4 << 20;
 /// The most that is read of a file that names sessions.
 const LONGEST_NAMES: u64 = 64 << 20;
 /// The most that is read of the first line of another session.
-const LONGEST_HEADER: u64 = 16 << 10;
+const LONGEST_HEADER: u64 = 64 << 10;
 /// What is said of a session that such a file does not name.
 const NOTHING: &str = "{}";
 
@@ -150,7 +150,9 @@ pub fn named_beside(format: &dyn Format, path: &Path) -> io::Result<Option<Strin
     // What cannot be read says no more.
     let beginning = HEADERS.of(&other, |file| regular::beginning(file, LONGEST_HEADER));
     let beginning = beginning.map(|(_, read)| read).unwrap_or_default();
-    let line = beginning.split(|byte| *byte == b'\n').next();
+    let line = beginning
+        .split(|byte| *byte == b'\n')
+        .find(|line| !line.trim_ascii().is_empty());
     Ok(Some(format.names_with(said, line.unwrap_or_default())))
 }
 
