@@ -8,6 +8,9 @@ use crate::model::Facts;
 /// With what the name of such a turn begins.
 const TURN: &str = "external-import-turn-";
 
+/// When the year 10000 begins, in ms since the epoch. What is said to be later is no time.
+const FAR_MS: i64 = 253_402_300_800_000;
+
 /// Gives a line of such a turn the time of the turn: nothing says when its answers were given.
 pub(super) fn relate(turn_ms: &mut Option<i64>, record: &[u8], facts: &mut Facts) {
     let begins = matches!(facts.kind.as_str(), "task_started" | "turn_started");
@@ -37,5 +40,6 @@ fn said(record: &[u8]) -> Option<i64> {
         Some(seconds.filter(|_| is_imported))
     })
     .flatten()
-    .map(|seconds| seconds.saturating_mul(1000))
+    .and_then(|seconds| seconds.checked_mul(1000))
+    .filter(|ms| (0..FAR_MS).contains(ms))
 }

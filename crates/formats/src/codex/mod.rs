@@ -43,7 +43,7 @@ impl Format for Codex {
     }
 
     fn revision(&self) -> u32 {
-        16
+        17
     }
 
     fn knows(&self, kind: &str) -> bool {

@@ -38,18 +38,27 @@ impl<'a> Told<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ran {
     command: u64,
-    /// Bytes of what that line says that it printed.
+    /// What that line says that it printed.
+    printed: u64,
+    /// Its last word: Codex cuts in the middle.
+    end: u64,
     bytes: usize,
     is_event: bool,
+    /// Something else was said behind that line.
+    is_apart: bool,
 }
 
-/// Of what two lines say the second one is not searched, unless it is cut less.
+/// Of what two lines say the second one is not searched, unless it is cut less. The same command
+/// may have run before: so they are two of one only where the words are the same, or where one is
+/// cut and nothing was said between them.
 pub(super) fn relate(last: &mut Option<Ran>, record: &[u8], facts: &mut Facts) {
     let Some(ran) = Ran::of(record, facts) else {
+        if let Some(last) = last {
+            last.is_apart = true;
+        }
         return;
     };
-    let is_twin = |last: &Ran| last.command == ran.command && last.is_event != ran.is_event;
-    match last.take_if(|last| is_twin(last)) {
+    match last.take_if(|last| last.is_twin(&ran)) {
         Some(first) if ran.bytes <= first.bytes => facts.repeats.push(Class::Output),
         Some(_) => {}
         None => *last = Some(ran),
@@ -57,6 +66,13 @@ pub(super) fn relate(last: &mut Option<Ran>, record: &[u8], facts: &mut Facts) {
 }
 
 impl Ran {
+    /// Whether the next such line says the same, as far as it is not cut.
+    fn is_twin(&self, next: &Ran) -> bool {
+        let is_cut = self.bytes != next.bytes && self.end == next.end;
+        let is_same = self.printed == next.printed || is_cut && !self.is_apart;
+        self.command == next.command && self.is_event != next.is_event && is_same
+    }
+
     fn of(record: &[u8], facts: &Facts) -> Option<Ran> {
         let is_event = matches!(facts.kind.as_str(), "exec_command_end" | "item_completed");
         let is_told = || {
@@ -66,10 +82,17 @@ impl Ran {
         if facts.silent || !is_event && !is_told() {
             return None;
         }
-        let of = |command: &str, printed: Option<&str>| Ran {
-            command: stable_hash::of([command.trim().as_bytes()]),
-            bytes: printed.unwrap_or_default().trim().len(),
-            is_event,
+        let of = |command: &str, printed: Option<&str>| {
+            let printed = printed.unwrap_or_default().trim();
+            let end = printed.split_whitespace().next_back();
+            Ran {
+                command: stable_hash::of([command.trim().as_bytes()]),
+                printed: stable_hash::of([printed.as_bytes()]),
+                end: stable_hash::of([end.unwrap_or_default().as_bytes()]),
+                bytes: printed.len(),
+                is_event,
+                is_apart: false,
+            }
         };
         json::tiers(record, |text| {
             let Some(record) = Record::read(text)? else {
@@ -78,7 +101,11 @@ impl Ran {
             let payload = &record.payload;
             if !is_event {
                 let parts = Message::read(payload)?.parts;
-                let told = parts.iter().find_map(|(_, text)| Told::read(text));
+                // Of a message with several of them not all would be known.
+                let [(_, text)] = &*parts else {
+                    return Some(None);
+                };
+                let told = Told::read(text);
                 return Some(told.map(|told| of(told.command, told.printed())));
             }
             let item = payload.item()?;

@@ -317,7 +317,7 @@ fn a_prompt_whose_event_stands_before_it_is_one() {
 /// `externalAgentConfig/import` writes all lines at once; a turn says when it began.
 #[test]
 fn what_was_taken_over_has_its_own_times() {
-    let import = "2026-07-08T10:05:43.713Z";
+    let (import, own_ms) = ("2026-07-08T10:05:43.713Z", 1_783_505_143_713);
     let turn = |kind: &str, id: &str, times: Value| {
         let mut payload = json!({"type": kind, "turn_id": id});
         let members = payload.as_object_mut().unwrap();
@@ -363,72 +363,101 @@ fn what_was_taken_over_has_its_own_times() {
     let talk = read(&unknown.map(|line| at(import, &line)));
     let last = talk.entries.last().unwrap();
     assert_eq!(last.0.time_ms.unwrap() / 1000, own);
+    // Nor is any number one.
+    for (seconds, ms) in [
+        (253_402_300_799, 253_402_300_799_000),
+        (253_402_300_800, own_ms),
+        (i64::MAX, own_ms),
+        (-i64::MAX, own_ms),
+    ] {
+        let began = began("external-import-turn-1", seconds);
+        let lines = [header(&json!({})), began, item("user", "Go on")];
+        let talk = read(&lines.map(|line| at(import, &line)));
+        let times = talk.entries.iter().skip(1).map(|(facts, _)| facts.time_ms);
+        assert_eq!(times.collect::<Vec<_>>(), [Some(ms); 2], "{seconds}");
+    }
+}
+
+/// The event of a command that its person ran.
+fn ended(printed: &str) -> String {
+    event(
+        &json!({"type": "exec_command_end", "call_id": "u1", "exit_code": 0,
+        "command": ["/bin/zsh", "-lc", "ls shed"], "aggregated_output": printed}),
+    )
+}
+
+/// What a message tells the model of such a command.
+fn block(command: &str, printed: &str) -> String {
+    let about = "Exit code: 0\nDuration: 0.1000 seconds";
+    format!(
+        "<user_shell_command>\n<command>\n{command}\n</command>\n<result>\n\
+        {about}\nOutput:\n{printed}\n</result>\n</user_shell_command>"
+    )
+}
+
+fn told_of(command: &str, printed: &str) -> String {
+    item("user", &block(command, printed))
+}
+
+/// Of which lines the output is found.
+fn searched(lines: &[String]) -> Vec<bool> {
+    let lines = [&[header(&json!({}))], lines].concat();
+    let repeats = read(&lines).entries.into_iter().skip(1);
+    let repeats = repeats.map(|(facts, _)| !facts.repeats.contains(&Class::Output));
+    repeats.collect()
 }
 
 /// What a command of a person's printed stands in its event and in the message to the model.
 #[test]
 fn what_a_typed_command_printed_is_found_once() {
-    let ended = |printed: &str| {
-        event(
-            &json!({"type": "exec_command_end", "call_id": "u1", "exit_code": 0,
-            "command": ["/bin/zsh", "-lc", "ls shed"], "aggregated_output": printed}),
-        )
-    };
     let item_ended = |printed: &str| {
         let item = json!({"type": "CommandExecution", "id": "u1", "status": "completed",
             "command": ["pwsh", "-NoProfile", "-Command", "ls shed"], "exit_code": 0,
             "aggregated_output": printed});
         event(&json!({"type": "item_completed", "item": item}))
     };
-    let told = |command: &str, printed: &str| {
-        let about = "Exit code: 0\nDuration: 0.1000 seconds";
-        item(
-            "user",
-            &format!(
-                "<user_shell_command>\n<command>\n{command}\n</command>\n<result>\n\
-            {about}\nOutput:\n{printed}\n</result>\n</user_shell_command>"
-            ),
-        )
-    };
-    let searched = |lines: &[String]| {
-        let lines = [&[header(&json!({}))], lines].concat();
-        let repeats = read(&lines).entries.into_iter().skip(1);
-        let repeats = repeats.map(|(facts, _)| !facts.repeats.contains(&Class::Output));
-        repeats.collect::<Vec<_>>()
-    };
     for (lines, expected) in [
         (
-            [ended("a rake\n"), told("ls shed", "a rake\n")],
+            [ended("a rake\n"), told_of("ls shed", "a rake\n")],
             [true, false],
         ),
         (
-            [item_ended("a rake\n"), told("ls shed", "a rake")],
+            [item_ended("a rake\n"), told_of("ls shed", "a rake")],
             [true, false],
         ),
-        ([told("ls shed", "a rake"), ended("a rake")], [true, false]),
+        (
+            [told_of("ls shed", "a rake"), ended("a rake")],
+            [true, false],
+        ),
         // The message is cut, or the event is.
         (
-            [ended("a rake and a spade"), told("ls shed", "a ... spade")],
+            [
+                ended("a rake and a spade"),
+                told_of("ls shed", "a ... spade"),
+            ],
             [true, false],
         ),
         (
-            [ended("a ... spade"), told("ls shed", "a rake and a spade")],
+            [
+                ended("a ... spade"),
+                told_of("ls shed", "a rake and a spade"),
+            ],
             [true, true],
         ),
-        ([ended("a rake"), told("ls", "a rake")], [true, true]),
+        ([ended("a rake"), told_of("ls", "a rake")], [true, true]),
         ([ended("a rake"), ended("a rake")], [true, true]),
         (
-            [told("ls shed", "a rake"), told("ls shed", "a rake")],
+            [told_of("ls shed", "a rake"), told_of("ls shed", "a rake")],
             [true, true],
         ),
     ] {
         assert_eq!(searched(&lines), expected, "{lines:?}");
     }
-    let pair = [ended("a rake"), told("ls shed", "a rake")];
+    let pair = [ended("a rake"), told_of("ls shed", "a rake")];
     let twice = [pair.clone(), pair].concat();
     assert_eq!(searched(&twice), [true, false, true, false]);
     let passages = Codex
-        .passages(told("ls shed", "a rake").as_bytes())
+        .passages(told_of("ls shed", "a rake").as_bytes())
         .into_iter();
     let passages: Vec<_> = passages.map(|of| (of.class, of.pieces.join(" "))).collect();
     let result = "Exit code: 0\nDuration: 0.1000 seconds\nOutput:\na rake".to_owned();
@@ -437,6 +466,53 @@ fn what_a_typed_command_printed_is_found_once() {
         (Class::Output, result),
     ];
     assert_eq!(passages, expected);
+}
+
+/// The same command may have run before, or in a script of the model's: only what it printed says
+/// which two lines are of one.
+#[test]
+fn what_another_run_of_a_typed_command_printed_is_found() {
+    let zebra = told_of("ls shed", "zebra");
+    let cut = told_of("ls shed", "a ... spade");
+    let both = [block("ls shed", "a rake"), block("ls", "zebra")];
+    let both = both.map(|text| json!({"type": "input_text", "text": text}));
+    let both = json!({"type": "message", "role": "user", "content": both});
+    let looked = answer("Looked.");
+    for (lines, expected) in [
+        (
+            vec![ended("walruswalrus"), looked.clone(), zebra.clone()],
+            vec![true, true, true],
+        ),
+        (vec![ended("walruswalrus"), zebra.clone()], vec![true, true]),
+        (vec![ended("otter"), zebra.clone()], vec![true, true]),
+        (
+            vec![
+                ended("a rake, a spade"),
+                told_of("ls shed", "an oar, a spade"),
+            ],
+            vec![true, true],
+        ),
+        (
+            vec![zebra.clone(), looked.clone(), ended("oak")],
+            vec![true, true, true],
+        ),
+        (
+            vec![ended("walrus"), zebra.clone(), ended("zebra")],
+            vec![true, true, false],
+        ),
+        // In the same words it is said, whatever stands between.
+        (
+            vec![ended("zebra"), looked.clone(), zebra],
+            vec![true, true, false],
+        ),
+        (
+            vec![ended("a rake and a spade"), looked, cut],
+            vec![true, true, true],
+        ),
+        (vec![ended("a rake"), response(&both)], vec![true, true]),
+    ] {
+        assert_eq!(searched(&lines), expected, "{lines:?}");
+    }
 }
 
 /// 0.142 and 0.154 put the summary there as an answer, without a mark.
