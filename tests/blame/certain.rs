@@ -263,6 +263,39 @@ fn a_patch_is_known_in_brackets_as_a_word_and_from_a_file() {
 }
 
 #[test]
+fn a_script_has_to_have_come_to_its_end() {
+    let home = Sandbox::new();
+    home.write("code/parser/main.rs", FILE);
+    codex(&home, FIRST, 0, &[Step::Write("main.rs", FILE)]);
+    let written = records(&home, FIRST);
+    let call = format!("await tools.apply_patch({})", json!(adding("main.rs")));
+    let caught = format!("try {{ {call} }} catch (e) {{}} text(await tools.apply_patch(q))");
+    let said = format!("{call}; text('{}')", DONE.replace('\n', "\\n"));
+    for (code, begins, expected) in [
+        (&call, "Script completed", "11111"),
+        (&call, "Script running with cell ID 7", "-----"),
+        (&call, "Script terminated", "-----"),
+        (&call, "Script failed", "-----"),
+        (&said, "Script failed", "-----"),
+        (&caught, "Script completed", "-----"),
+    ] {
+        let mut records = written.clone();
+        for payload in records.iter_mut().map(|record| &mut record["payload"]) {
+            if payload["type"] == "custom_tool_call" {
+                (payload["name"], payload["input"]) = (json!("exec"), json!(code));
+            } else if payload["type"] == "custom_tool_call_output" {
+                let said = format!("{begins}\nWall time 1.5 seconds\nOutput:\n{DONE}");
+                payload["output"] = json!(said);
+            }
+        }
+        let home = Sandbox::new();
+        home.write("code/parser/main.rs", FILE);
+        write_records(&home, FIRST, &records);
+        assert_eq!(blamed(&home, "main.rs"), expected, "{code}: {begins}");
+    }
+}
+
+#[test]
 fn white_space_that_somebody_had_before() {
     let before = "def run():\n    result = compute_all()\n    return result\n";
     let deeper = "    if ready:\n        result = compute_all()\n";

@@ -35,7 +35,7 @@ pub struct Edit {
     pub folder: Option<String>,
     /// What becomes of the file.
     pub change: Change,
-    /// It is a patch within a command, which may fail after it has changed the file.
+    /// It is a patch within a command or a script, which may fail after it has changed the file.
     pub by_command: Option<ByCommand>,
 }
 
@@ -46,6 +46,8 @@ pub struct ByCommand {
     pub patches: usize,
     /// Where the command has not failed, none of them has.
     pub fails_with_them: bool,
+    /// It is a script, whose answer may come before its end and says only what the script prints.
+    pub is_script: bool,
 }
 
 /// A command that a call gives to a shell, or that a person typed.

@@ -21,6 +21,9 @@ use crate::query::show::{Reader, address};
 /// What Codex answers where a patch was applied, whatever else it says of that.
 const PATCHED: &str = "Success. Updated the following files";
 
+/// With what its answer to a script begins that came to its end.
+const COMPLETED: &str = "Script completed\n";
+
 /// A call that changed the file.
 pub(super) struct FileCall {
     pub key: i64,
@@ -262,7 +265,10 @@ impl<'s> Calls<'s> {
         let outcome = outcome(answered, call_id.as_deref());
         let is_done = match (is_error, &answer, by_command) {
             (Some(is_error), _, None) => !is_error,
-            (Some(false), _, Some(by)) if by.fails_with_them => true,
+            (_, Some((answer, _)), Some(by)) if by.is_script => {
+                is_error == Some(false) && by.fails_with_them && self.begins(answer, COMPLETED)?
+            }
+            (Some(false), _, Some(by)) if by.fails_with_them && !by.is_script => true,
             (_, Some((answer, _)), by) => {
                 self.says(answer, PATCHED)? >= by.map_or(1, |by| by.patches)
             }
@@ -297,6 +303,13 @@ impl<'s> Calls<'s> {
         let text = self.reader.text(entry)?.unwrap_or_default();
         let pieces = text.iter().flat_map(|(_, pieces)| pieces);
         Ok(pieces.map(|piece| piece.matches(what).count()).sum())
+    }
+
+    /// Whether the text of an entry begins so.
+    fn begins(&mut self, entry: &StoredEntry, what: &str) -> Result<bool, Error> {
+        let text = self.reader.text(entry)?.unwrap_or_default();
+        let first = text.iter().find_map(|(_, pieces)| pieces.first());
+        Ok(first.is_some_and(|piece| piece.starts_with(what)))
     }
 
     /// Leaves out what forks and copies repeat, and earlier versions of an entry: the call counts

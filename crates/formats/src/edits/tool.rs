@@ -140,6 +140,7 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
             let by_command = ByCommand {
                 patches: found.patches.len(),
                 fails_with_them: found.fails_with_them,
+                is_script: script(&call).is_some(),
             };
             let patches = found.patches.iter();
             let edits = patches.flat_map(|of| {
@@ -163,10 +164,15 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
 
 /// The patches that a call applies by its script or its command.
 fn applied(call: &Call) -> ShellPatches {
-    match call.arguments.as_str().filter(|_| call.tool == SCRIPT) {
+    match script(call) {
         Some(code) => script::patches(code),
         None => shell::patches(&command(call).unwrap_or_default()),
     }
+}
+
+/// The script that a call is given.
+fn script(call: &Call) -> Option<&str> {
+    call.arguments.as_str().filter(|_| call.tool == SCRIPT)
 }
 
 /// The command that a call gives to a shell.
