@@ -1,6 +1,8 @@
 //! What does a script of code mode do, and how did it end? There the model has one tool for all,
 //! which takes JavaScript.
 
+use std::collections::HashSet;
+
 use crate::edits::{patch, script};
 use crate::model::FileTouch;
 
@@ -20,17 +22,17 @@ pub(super) fn has_failed(output: &str) -> bool {
     is_of(output) && output.starts_with("Script failed\n")
 }
 
-/// The files of the patches in a script. Of patches that are put together while it runs those that
-/// it names.
+/// The files of the patches in a script: of those that are known, and those that stand in lines of
+/// it, whatever it does with these. Each once.
 pub(super) fn touched(code: &str) -> Vec<FileTouch> {
     let patches = script::patches(code).patches.into_iter();
-    let files = patches.flat_map(|of| patch::touched(&of.text, None));
-    let mut files: Vec<FileTouch> = files.collect();
-    if files.is_empty() {
-        files = patch::touched(code, None);
-        files.retain(|file| !file.path.contains("${"));
-    }
+    let known = patches.flat_map(|of| patch::touched(&of.text, None));
+    let named = patch::touched(code, None).into_iter();
+    let files = known.chain(named.filter(|file| !file.path.contains("${")));
+    let mut seen = HashSet::new();
     files
+        .filter(|file| seen.insert(file.path.clone()))
+        .collect()
 }
 
 /// The first command that stands in a script, but for comments, else its first line that is none.

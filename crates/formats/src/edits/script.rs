@@ -1,6 +1,16 @@
-//! Which patches does a script give to `apply_patch`? Codex's code mode takes JavaScript. What is
-//! given as one text is known, by itself or by the name of a constant; what is put together while
-//! the script runs is not.
+//! Which patches does a script give to `apply_patch`? Codex's code mode takes JavaScript. A script
+//! is known only if all of it is statements of a few kinds, one after the other: each runs once,
+//! and where a patch does not fit, the script fails.
+//!
+//! ```text
+//! const NAME = TEXT;
+//! const NAME = await CALL;
+//! await CALL;
+//! text(await CALL);    text(TEXT);    text(NAME.member);    text(JSON.stringify(NAME));
+//! ```
+//!
+//! A CALL is `tools.apply_patch(TEXT)`, with the name of a text in its place or as a member `input`
+//! or `patch`, or it is `tools.exec_command({…})` with nothing but literals. A TEXT has no holes.
 
 use std::collections::HashMap;
 use std::str::Chars;
@@ -11,287 +21,241 @@ use super::shell::{ShellPatch, ShellPatches};
 /// The tool that a script calls.
 const APPLY: &str = "apply_patch";
 
-/// Where a text stands in what is left of a script.
-const TEXT: char = '\0';
-
-/// Signs behind which a `/` begins a regular expression.
-const BEFORE_REGEX: &str = "(,=:[!&|?{};+-*%~^<>";
-
-/// Bytes of a regular expression at most; a longer one is taken for two divisions.
-const MOST_REGEX: usize = 1024;
-
-/// Words with which a script may leave a patch out, or hide that it did not fit.
-const TURNS: [&str; 12] = [
-    "if",
-    "else",
-    "switch",
-    "for",
-    "while",
-    "return",
-    "function",
-    "catch",
-    "finally",
-    "allSettled",
-    "exit",
-    "throw",
-];
-
-/// The patches that a script gives to `apply_patch`.
+/// The patches that a script gives to `apply_patch`. Where it is not known, one of which nothing
+/// is.
 pub(crate) fn patches(code: &str) -> ShellPatches {
-    let mut found = ShellPatches {
-        patches: Vec::new(),
-        fails_with_them: true,
+    let known = match code.contains(APPLY) {
+        true => Script::read(code),
+        false => Some(Vec::new()),
     };
-    if !code.contains(APPLY) {
-        return found;
+    let fails_with_them = known.is_some();
+    let known = known.map(|texts| texts.into_iter().map(Some).collect());
+    let texts: Vec<Option<String>> = known.unwrap_or_else(|| vec![None]);
+    let patch = |text: Option<String>| ShellPatch {
+        folder: text.as_ref().map(|_| String::new()),
+        text: text.unwrap_or_default(),
+    };
+    ShellPatches {
+        patches: texts.into_iter().map(patch).collect(),
+        fails_with_them,
     }
-    let script = Script::read(code);
-    let constants = script.constants();
-    for (at, _) in script.code.match_indices(APPLY) {
-        let is_longer = script.code[..at].ends_with(is_of_name);
-        let behind = script.code[at + APPLY.len()..].trim_start();
-        let Some(argument) = behind.strip_prefix('(').filter(|_| !is_longer) else {
-            continue;
-        };
-        let text = script.given(argument.trim_start(), &constants);
-        let text = text.filter(|text| text.trim_start().starts_with(patch::BEGIN));
-        found.patches.push(ShellPatch {
-            folder: text.map(|_| String::new()),
-            text: text.unwrap_or_default().to_owned(),
-        });
-    }
-    found.fails_with_them = script.goes_straight();
-    found
 }
 
-/// A script, and the texts that stand in it.
-struct Script {
-    /// The script without comments, with [`TEXT`] in the place of each text.
-    code: String,
-    /// Each text with its place; `None` where something is put into it, or where it is none.
-    texts: Vec<(usize, Option<String>)>,
+/// A script as it is read, token by token.
+struct Script<'c> {
+    /// What is left of it. It begins with a token.
+    rest: &'c str,
+    /// What has a name: a text, or what a call gave.
+    names: HashMap<&'c str, Option<String>>,
+    patches: Vec<String>,
+    /// Together the patches are no longer than the script, however often it gives the same one.
+    most: usize,
 }
 
-impl Script {
-    fn read(code: &str) -> Script {
+impl<'c> Script<'c> {
+    /// The patches; `None`: the script is not known.
+    fn read(code: &'c str) -> Option<Vec<String>> {
         let mut script = Script {
-            code: String::new(),
-            texts: Vec::new(),
+            rest: code,
+            names: HashMap::new(),
+            patches: Vec::new(),
+            most: code.len(),
         };
-        // How many braces were open where something is put into a text, for each such text.
-        let (mut braces, mut holes) = (0_usize, Vec::new());
-        let mut rest = code;
-        while let Some(next) = rest.chars().next() {
-            let behind = &rest[next.len_utf8()..];
-            rest = match next {
-                '/' => script.slash(behind),
-                '"' | '\'' => {
-                    let (text, _, behind) = text(behind, next, false);
-                    script.push(text);
-                    behind
-                }
-                '`' => {
-                    let is_raw = script.take_tag();
-                    let (text, end, behind) = text(behind, next, is_raw == Some(true));
-                    script.push(text.filter(|_| is_raw.is_some()));
-                    holes.extend((end == End::Hole).then_some(braces));
-                    behind
-                }
-                '}' if holes.last() == Some(&braces) => {
-                    let (_, end, behind) = text(behind, '`', false);
-                    if end != End::Hole {
-                        holes.pop();
-                    }
-                    behind
-                }
-                _ => {
-                    braces = match next {
-                        '{' => braces + 1,
-                        '}' => braces.saturating_sub(1),
-                        _ => braces,
-                    };
-                    // Nothing but a text is taken for one.
-                    script.code.push(if next == TEXT { ' ' } else { next });
-                    behind
-                }
-            };
-        }
-        script
-    }
-
-    fn push(&mut self, text: Option<String>) {
-        self.texts.push((self.code.len(), text));
-        self.code.push(TEXT);
-    }
-
-    /// Passes over a comment or a regular expression, of which this stands behind the first `/`.
-    fn slash<'c>(&mut self, behind: &'c str) -> &'c str {
-        let past = |end: &str| behind.find(end).map_or("", |at| &behind[at..]);
-        if behind.starts_with('/') {
-            return past("\n");
-        }
-        if let Some(within) = behind.strip_prefix('*') {
-            self.code.push(' ');
-            return within.split_once("*/").map_or("", |(_, rest)| rest);
-        }
-        let before = self.code.trim_end().chars().next_back();
-        let begins = before.is_none_or(|before| BEFORE_REGEX.contains(before));
-        match regex(behind).filter(|_| begins) {
-            Some(end) => {
-                self.push(None);
-                &behind[end..]
+        script.skip_blanks();
+        while !script.rest.is_empty() {
+            if script.sign(';').is_none() {
+                script.statement()?;
             }
+        }
+        Some(script.patches)
+    }
+
+    fn statement(&mut self) -> Option<()> {
+        match self.word()? {
+            "await" => self.call(),
+            "text" => {
+                self.sign('(')?;
+                self.shown()?;
+                self.sign(')')
+            }
+            "const" | "let" | "var" => {
+                let name = self.word()?;
+                self.sign('=')?;
+                let text = self.text();
+                if text.is_none() {
+                    self.exactly("await")?;
+                    self.call()?;
+                }
+                // A name that is made twice may be either.
+                self.names.insert(name, text).is_none().then_some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// What `text` is given.
+    fn shown(&mut self) -> Option<()> {
+        if self.text().is_some() {
+            return Some(());
+        }
+        match self.word()? {
+            "await" => self.call(),
+            "JSON" => {
+                self.sign('.')?;
+                self.exactly("stringify")?;
+                self.sign('(')?;
+                self.word()?;
+                self.sign(')')
+            }
+            _ => {
+                while self.sign('.').is_some() {
+                    self.word()?;
+                }
+                Some(())
+            }
+        }
+    }
+
+    /// The call of a tool, behind `await`.
+    fn call(&mut self) -> Option<()> {
+        self.exactly("tools")?;
+        self.sign('.')?;
+        let tool = self.word()?;
+        self.sign('(')?;
+        match tool {
+            APPLY => self.patch()?,
+            "exec_command" => self.literals()?,
+            _ => return None,
+        }
+        self.sign(',');
+        self.sign(')')
+    }
+
+    /// The patch that `apply_patch` is given, by itself or as the one member of an object.
+    fn patch(&mut self) -> Option<()> {
+        let is_member = self.sign('{').is_some();
+        if is_member {
+            let key = self.key()?;
+            self.sign(':')
+                .filter(|()| key == "input" || key == "patch")?;
+        }
+        let text = match self.text() {
+            Some(text) => text,
             None => {
-                self.code.push('/');
-                behind
-            }
-        }
-    }
-
-    /// Takes away what stands before a template and says how that is read: whether as
-    /// `String.raw` does; `None`: another function makes something of it.
-    fn take_tag(&mut self) -> Option<bool> {
-        if let Some(before) = self.code.strip_suffix("String.raw")
-            && !before.ends_with(|c: char| is_of_name(c) || c == '.')
-        {
-            self.code.truncate(before.len());
-            return Some(true);
-        }
-        let is_tagged = self
-            .code
-            .ends_with(|c: char| is_of_name(c) || ")]".contains(c));
-        (!is_tagged).then_some(false)
-    }
-
-    /// The text that stands at the beginning of the end of the script.
-    fn text_at(&self, end: &str) -> Option<&str> {
-        let place = self.code.len() - end.len();
-        let at = self
-            .texts
-            .binary_search_by_key(&place, |(at, _)| *at)
-            .ok()?;
-        self.texts[at].1.as_deref()
-    }
-
-    /// The constants that are a text. One of which there are several is none.
-    fn constants(&self) -> HashMap<&str, Option<&str>> {
-        let mut constants = HashMap::new();
-        for (at, text) in &self.texts {
-            let name = || {
-                let before = self.code[..*at].trim_end().strip_suffix('=')?.trim_end();
-                let rest = before.trim_end_matches(is_of_name);
-                let is_const = rest.trim_end().ends_with("const") && rest.ends_with([' ', '\n']);
-                is_const.then(|| &before[rest.len()..])
-            };
-            let Some(name) = name() else {
-                continue;
-            };
-            let behind = self.code[at + TEXT.len_utf8()..].trim_start();
-            let is_all = !behind.starts_with(|c: char| ".+[(?*/-&|=<>%^".contains(c));
-            let text = text.as_deref().filter(|_| is_all);
-            let known = constants.entry(name).or_insert(text);
-            if *known != text {
-                *known = None;
-            }
-        }
-        constants
-    }
-
-    /// The text that a function is given, as its argument or as the first member of that.
-    fn given<'s>(
-        &'s self,
-        argument: &'s str,
-        constants: &HashMap<&str, Option<&'s str>>,
-    ) -> Option<&'s str> {
-        let value = match argument.strip_prefix('{') {
-            Some(members) => {
-                let members = members.trim_start();
-                let behind = members.trim_start_matches(|c: char| is_of_name(c) || c == TEXT);
-                behind.trim_start().strip_prefix(':')?.trim_start()
-            }
-            None => argument,
-        };
-        let (text, behind) = match value.strip_prefix(TEXT) {
-            Some(behind) => (self.text_at(value), behind),
-            None => {
-                let behind = value.trim_start_matches(is_of_name);
-                let name = &value[..value.len() - behind.len()];
-                (constants.get(name).copied().flatten(), behind)
+                let name = self.word()?;
+                let text = self.names.get(name)?.as_ref();
+                text.filter(|text| text.len() <= self.most)?.clone()
             }
         };
-        let is_all = behind.trim_start().starts_with([')', ',', '}']);
-        text.filter(|_| is_all)
+        self.most = self.most.checked_sub(text.len())?;
+        let is_patch = text.trim_start().starts_with(patch::BEGIN);
+        self.patches.push(text);
+        if is_member {
+            self.sign(',');
+            self.sign('}')?;
+        }
+        is_patch.then_some(())
     }
 
-    /// Whether it waits for what it calls, and fails where one of that does.
-    fn goes_straight(&self) -> bool {
-        let words = || self.code.split(|c: char| !is_of_name(c));
-        let turns = ["?", "&&", "||", "=>"];
-        words().any(|word| word == "await")
-            && !words().any(|word| TURNS.contains(&word))
-            && !turns.iter().any(|turn| self.code.contains(turn))
+    /// An object of texts, numbers, `true`, `false` and `null`, which names no patch.
+    fn literals(&mut self) -> Option<()> {
+        self.sign('{')?;
+        while self.sign('}').is_none() {
+            self.key()?;
+            self.sign(':')?;
+            let is_literal = match self.text() {
+                Some(text) => !text.contains(APPLY),
+                None => {
+                    let word = self.word()?;
+                    let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+                    is_number || ["true", "false", "null"].contains(&word)
+                }
+            };
+            let is_ended = self.sign(',').is_some() || self.rest.starts_with('}');
+            if !is_literal || !is_ended {
+                return None;
+            }
+        }
+        Some(())
     }
-}
 
-fn is_of_name(sign: char) -> bool {
-    sign.is_alphanumeric() || sign == '_' || sign == '$'
-}
+    /// The name of a member.
+    fn key(&mut self) -> Option<String> {
+        self.text().or_else(|| self.word().map(str::to_owned))
+    }
 
-/// Where a regular expression ends, of which this stands behind the first `/`.
-fn regex(behind: &str) -> Option<usize> {
-    let (mut is_class, mut is_escaped) = (false, false);
-    for (at, sign) in behind.char_indices().take(MOST_REGEX) {
-        match sign {
-            '\n' | '\r' => return None,
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '[' => is_class = true,
-            ']' => is_class = false,
-            '/' if !is_class => return Some(at + 1),
-            _ => {}
+    /// A text in quotation marks. Where it is none, or is not known, nothing is read.
+    fn text(&mut self) -> Option<String> {
+        let raw = self.rest.strip_prefix("String.raw");
+        let begin = raw.unwrap_or(self.rest);
+        let mark = begin.chars().next()?;
+        if mark != '`' && (raw.is_some() || !"\"'".contains(mark)) {
+            return None;
+        }
+        let (text, rest) = text(&begin[1..], mark, raw.is_some())?;
+        self.rest = rest;
+        self.skip_blanks();
+        Some(text)
+    }
+
+    fn exactly(&mut self, word: &str) -> Option<()> {
+        self.word().filter(|read| *read == word).map(|_| ())
+    }
+
+    fn word(&mut self) -> Option<&'c str> {
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        let rest = self.rest.trim_start_matches(is_of_word);
+        let word = &self.rest[..self.rest.len() - rest.len()];
+        self.rest = rest;
+        self.skip_blanks();
+        (!word.is_empty()).then_some(word)
+    }
+
+    fn sign(&mut self, sign: char) -> Option<()> {
+        self.rest = self.rest.strip_prefix(sign)?;
+        self.skip_blanks();
+        Some(())
+    }
+
+    /// Passes over blanks and comments. One without an end is no token.
+    fn skip_blanks(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start();
+            let behind = if let Some(comment) = self.rest.strip_prefix("//") {
+                let is_end = |c: char| "\n\r\u{2028}\u{2029}".contains(c);
+                Some(comment.find(is_end).map_or("", |at| &comment[at..]))
+            } else {
+                let comment = self.rest.strip_prefix("/*");
+                comment.and_then(|comment| Some(comment.split_once("*/")?.1))
+            };
+            match behind {
+                Some(behind) => self.rest = behind,
+                None => return,
+            }
         }
     }
-    None
 }
 
-/// How a text, or a part of one, ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// With its mark, or where no text goes on.
-    Mark,
-    /// `${`
-    Hole,
-}
-
-/// The text behind its first mark, how it ends, and what stands behind that. `None` where no script
-/// may say so, where something is put into it, and where it is no text of whole signs.
-fn text(code: &str, mark: char, is_raw: bool) -> (Option<String>, End, &str) {
-    let mut said = Some(String::new());
+/// The text behind its first mark, and what stands behind its last. `None` where no script may say
+/// so, where something is put into it, and where it is no text of whole signs.
+fn text(code: &str, mark: char, is_raw: bool) -> Option<(String, &str)> {
+    let mut said = String::new();
     let mut chars = code.chars();
     let is_template = mark == '`';
-    while let Some(next) = chars.next() {
-        let sign = match next {
-            _ if next == mark => return (said, End::Mark, chars.as_str()),
-            '$' if is_template && chars.as_str().starts_with('{') => {
-                return (None, End::Hole, &chars.as_str()[1..]);
-            }
+    loop {
+        match chars.next()? {
+            end if end == mark => return Some((said, chars.as_str())),
+            '$' if is_template && chars.as_str().starts_with('{') => return None,
             '\\' if is_raw => {
-                said.iter_mut().for_each(|said| said.push(next));
-                chars.next().map(|next| line_feed(next, &mut chars))
+                said.push('\\');
+                let sign = chars.next()?;
+                said.push(line_feed(sign, &mut chars));
             }
-            '\\' => match escaped(&mut chars) {
-                Some(sign) => sign,
-                None => {
-                    said = None;
-                    continue;
-                }
-            },
-            '\n' | '\r' if !is_template => return (None, End::Mark, chars.as_str()),
-            next => Some(line_feed(next, &mut chars)),
-        };
-        said.iter_mut().for_each(|said| said.extend(sign));
+            '\\' => said.extend(escaped(&mut chars)?),
+            '\n' | '\r' if !is_template => return None,
+            sign => said.push(line_feed(sign, &mut chars)),
+        }
     }
-    (None, End::Mark, "")
 }
 
 /// A sign of a template: every end of a line is a line feed there.
@@ -370,12 +334,13 @@ fn hex(chars: &mut Chars<'_>, digits: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// What a script gives to `apply_patch`, and whether it fails with it.
-    fn given(code: &str) -> (Vec<Option<String>>, bool) {
+    /// What a script gives to `apply_patch`; `None`: it is not known.
+    fn given(code: &str) -> Option<Vec<String>> {
         let found = patches(code);
-        let texts = found.patches.into_iter();
-        let texts = texts.map(|of| of.folder.map(|_| of.text));
-        (texts.collect(), found.fails_with_them)
+        let are_known = found.patches.iter().all(|of| of.folder.is_some());
+        assert_eq!(are_known, found.fails_with_them, "{code}");
+        let texts = found.patches.into_iter().map(|of| of.text);
+        are_known.then(|| texts.collect())
     }
 
     const PATCH: &str = "*** Begin Patch\n*** Add File: a\n+it's \"one\"\n*** End Patch";
@@ -391,13 +356,25 @@ mod tests {
             format!("await tools.apply_patch(`{}`)", PATCH.replace('\n', "\r\n")),
             format!("await tools.apply_patch(String.raw`{PATCH}`)"),
             format!("await tools.apply_patch({{input: \"{escaped}\"}})"),
-            format!("await tools.apply_patch({{ \"patch\" : `{PATCH}`, dry: 0}})"),
+            format!("await tools.apply_patch({{ \"patch\" : `{PATCH}`, }},);;"),
             format!("const patch = `{PATCH}`;\ntext(await tools.apply_patch(patch));"),
             format!("const p =\n  \"{escaped}\"\nawait tools.apply_patch({{input: p}})"),
-            format!("x = /[/\"]'/.test(y); // it's\n/* ` */ await apply_patch(`{PATCH}`)"),
-            format!("a = `${{b({{c: `'`}})}}'`; await apply_patch(`{PATCH}`)"),
+            format!("// it's\u{2028}/* ` */ let p = `{PATCH}`; await tools // \"\n.apply_patch(p)"),
+            format!("var r = await tools.apply_patch(`{PATCH}`)\ntext(r)\ntext(r.output) // `"),
+            format!("const r = await tools.apply_patch(`{PATCH}`);text(JSON.stringify(r));"),
+            format!("text('if (a) `'); await tools.apply_patch(`{PATCH}`); text(\"done\")"),
+            format!(
+                "text(await tools.exec_command({{cmd: 'if x; then y; fi', \"tty\": true,\n\
+                 yield_time_ms: 1000,}})); await tools.apply_patch(`{PATCH}`)"
+            ),
         ] {
-            assert_eq!(given(&code), (vec![Some(PATCH.to_owned())], true), "{code}");
+            assert_eq!(given(&code), Some(vec![PATCH.to_owned()]), "{code}");
+        }
+        for code in [
+            format!("// await tools.apply_patch(\"{escaped}\")"),
+            format!("text('await tools.apply_patch(`{}`)')", "*** Begin Patch"),
+        ] {
+            assert_eq!(given(&code), Some(Vec::new()), "{code}");
         }
     }
 
@@ -408,25 +385,60 @@ mod tests {
             "await tools.apply_patch(`*** Begin Patch\n*** Add File: ${name}\n+x\n*** End Patch`)",
             "await tools.apply_patch(make`*** Begin Patch\n`)",
             "await tools.apply_patch(String.raw`*** Begin Patch\n${'x'}`)",
+            "await tools.apply_patch(String.raw\"*** Begin Patch\")",
             "await tools.apply_patch([\"*** Begin Patch\"].join(\"\\n\"))",
             "await tools.apply_patch(patch)",
             "await tools.apply_patch(\"no patch\")",
             "await tools.apply_patch(\"*** Begin Patch\\8\")",
             "await tools.apply_patch(\"*** Begin Patch\\ud83d\")",
             "await tools.apply_patch(\"*** Begin Patch\n\")",
+            "await tools.apply_patch(\"*** Begin Patch\") /* torn",
             &format!("await tools.apply_patch(\"{quoted}\" + more)"),
+            &format!("await tools.apply_patch(\"{quoted}\", more)"),
+            &format!("await tools.apply_patch({{old: \"{quoted}\", patch: other()}})"),
+            &format!("await tools.apply_patch({{input: \"{quoted}\", patch: other()}})"),
+            &format!("await tools.apply_patch({{old: \"{quoted}\"}})"),
             &format!("let p = \"{quoted}\"; p += more; await tools.apply_patch(p)"),
             &format!("const p = \"{quoted}\".trim(); await tools.apply_patch(p)"),
-            &format!("{{const p = \"{quoted}\"}} const p = \"\"; await tools.apply_patch(p)"),
+            &format!("const p = \"{quoted}\"\n`x`; await tools.apply_patch(p)"),
+            &format!("var p = \"{quoted}\"; var p = \"\"; await tools.apply_patch(p)"),
+            &format!("await tools.apply_patch(p); var p = \"{quoted}\""),
+            &format!("const p = \"{quoted}\"; {{ let p = make(); await tools.apply_patch(p) }}"),
+            &format!("{{ const p = \"{quoted}\" }} {{ const p = a; await tools.apply_patch(p) }}"),
+            &format!(
+                "const p = \"{quoted}\"; async function go(p) {{ await tools.apply_patch(p) }} \
+                 await go(p.replace('1', '9'))"
+            ),
+            &format!("reapply_patch(\"{quoted}\"); typeof tools.apply_patch"),
         ] {
-            assert_eq!(given(code).0, [None], "{code}");
+            assert_eq!(given(code), None, "{code}");
         }
+    }
+
+    #[test]
+    fn a_script_that_may_leave_a_patch_out_is_not_known() {
+        let call = format!("tools.apply_patch(`{PATCH}`)");
         for code in [
-            format!("// await tools.apply_patch(\"{quoted}\")"),
-            format!("text('await tools.apply_patch(`{}`)')", "*** Begin Patch"),
-            format!("reapply_patch(\"{quoted}\"); typeof tools.apply_patch"),
+            format!("if (x) await {call}"),
+            format!("ok && await {call}"),
+            format!("a: {{ break a; await {call} }}"),
+            format!("try {{ await {call} }} catch (e) {{}} text(await tools.apply_patch(q))"),
+            format!("items.map(x => x); await {call}"),
+            format!("const o = {{ async go() {{ await {call} }} }}; text(await tools.ls())"),
+            format!("class A {{ async go() {{ await {call} }} }}"),
+            format!("{call}; text(await tools.exec_command({{cmd: \"ls\"}}))"),
+            format!("text({call})"),
+            format!("await {call}.then(text, text)"),
+            format!("text(await Promise.any([tools.exec_command({{cmd: \"ls\"}}), {call}]))"),
+            format!("await {call}; text(await tools.exec_command({{cmd: \"apply_patch < p\"}}))"),
+            format!("await {call}; text(await tools.exec_command({{cmd: c}}))"),
+            format!("await {call}; exit()"),
+            // What only seems to be a text, or a comment.
+            format!("if (ok()) /`/.test(\"x\"); await {call}; `"),
+            format!("// \u{2029}if (x)\nawait {call}"),
+            format!("// \rif (x)\nawait {call}"),
         ] {
-            assert_eq!(given(&code).0, [], "{code}");
+            assert_eq!(given(&code), None, "{code}");
         }
     }
 
@@ -434,7 +446,7 @@ mod tests {
     fn escapes_are_those_of_javascript() {
         let read = |code: &str| {
             let mark = code.chars().next()?;
-            text(&code[1..], mark, false).0
+            text(&code[1..], mark, false).map(|(text, _)| text)
         };
         for (code, expected) in [
             (
@@ -463,30 +475,9 @@ mod tests {
             assert_eq!(read(code).as_deref(), expected, "{code}");
         }
         assert_eq!(
-            text("a\\n\\`\\${b}`", '`', true).0.as_deref(),
-            Some("a\\n\\`\\${b}")
+            text("a\\n\\`\\${b}`;", '`', true),
+            Some(("a\\n\\`\\${b}".to_owned(), ";"))
         );
-    }
-
-    #[test]
-    fn a_script_that_turns_may_leave_a_patch_out() {
-        for (before, behind, fails) in [
-            ("", "", true),
-            (
-                "text(await tools.exec_command({cmd: \"if x; then y; fi\"}));",
-                "",
-                true,
-            ),
-            ("if (x) ", "", false),
-            ("try { ", " } catch (e) { text(e) }", false),
-            ("ok && ", "", false),
-            ("items.map(x => x); ", "", false),
-        ] {
-            let code = format!("{before}await tools.apply_patch(`{PATCH}`){behind}");
-            assert_eq!(given(&code).1, fails, "{code}");
-        }
-        // Nobody waits for it.
-        assert!(!given(&format!("tools.apply_patch(`{PATCH}`)")).1);
     }
 
     #[test]
@@ -501,23 +492,32 @@ mod tests {
         assert_eq!((edit.call_id.as_deref(), &*edit.path), (Some("c"), "a"));
         let written = "it's \"one\"\n".to_owned();
         assert_eq!(edit.change, crate::edits::Change::Write(written));
-        let by = edit.by_command.map(|by| (by.patches, by.fails_with_them));
-        assert_eq!(by, Some((1, true)));
+        let by = edit.by_command.map(|by| (by.is_script, by.fails_with_them));
+        assert_eq!(by, Some((true, true)));
     }
 
-    /// Each sign is looked at a few times, whatever nests.
+    /// Each sign is looked at a few times, whatever nests, and a patch that is given again and
+    /// again is not kept as often.
     #[test]
     fn long_scripts() {
+        let (begin, again) = ("const p=`*** Begin Patch`;", "await tools.apply_patch(p);");
         for (begin, part) in [
             ("", "`${"),
             ("", "{`"),
             ("", "=/["),
-            ("", "apply_patch({a:"),
+            ("", "[/"),
+            ("", "/*"),
+            ("", "await tools.apply_patch({a:"),
             ("'", "\\u{"),
             ("", "const a='';"),
         ] {
             let code = format!("{begin}{}apply_patch(`", part.repeat(20_000));
-            assert!(given(&code).0.iter().all(Option::is_none), "{part}");
+            assert_eq!(given(&code), None, "{part}");
         }
+        let known = format!("{begin}{}", again.repeat(20_000));
+        assert_eq!(given(&known).map(|texts| texts.len()), Some(20_000));
+        let long = format!("*** Begin Patch\n{}", "*** Delete File: a\n".repeat(20_000));
+        let twice = format!("const p=`{long}`;{}", again.repeat(2));
+        assert_eq!(given(&twice), None);
     }
 }

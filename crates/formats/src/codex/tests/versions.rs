@@ -224,6 +224,21 @@ fn patches_in_a_script_of_code_mode_name_their_files() {
             &["a b.rs", "c"],
         ),
         (format!("text({quoted})"), &[]),
+        // Also beside one that is known, and each once.
+        (
+            format!(
+                "const p = {quoted}; await tools.apply_patch(p); await tools.apply_patch(p); \
+                 await tools.apply_patch(`*** Begin Patch\n*** Delete File: d.rs\n*** End Patch`)"
+            ),
+            &["a b.rs", "c", "d.rs"],
+        ),
+        (
+            format!(
+                "if (a) await tools.apply_patch({quoted}); await tools.exec_command({{cmd: \
+                 `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: d.rs\n+x\nEOF`}})"
+            ),
+            &["d.rs"],
+        ),
         // What it names stands there, also where its lines do not.
         (
             "await tools.apply_patch(`*** Begin Patch\n*** Add File: ${a}\n+${b}\n\
