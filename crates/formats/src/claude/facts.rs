@@ -262,7 +262,6 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
         facts.is_message = false;
         facts.user_text = None;
         facts.silent = true;
-        facts.repeats = vec![Class::Prose];
         return Some(());
     }
     if !facts.is_message {
@@ -286,6 +285,7 @@ fn user(line: &WholeLine<'_>, facts: &mut Facts) -> Option<()> {
 fn begins_compaction(line: &WholeLine<'_>, text: &str) -> bool {
     let words = text.trim().strip_prefix("/compact");
     words.is_some_and(|words| words.is_empty() || words.starts_with(char::is_whitespace))
+        && line.prompt_id.as_str().is_some()
         && line.prompt_source.as_str().is_none()
         && line.origin.object().is_none()
         && line.is_meta.0 != Some(true)
@@ -467,10 +467,11 @@ fn assistant(line: &WholeLine<'_>, facts: &mut Facts) {
     }
     facts.role = Some("assistant".to_owned());
     facts.is_message = true;
-    facts.stop_reason = message.stop_reason.owned();
+    // Of one that was broken off the rest stands there for the form alone.
     if message.model.as_str() == Some(SYNTHETIC) {
         return;
     }
+    facts.stop_reason = message.stop_reason.owned();
     facts.model = message.model.owned();
     facts.thinking_level = line.effort.owned();
     facts.usage = usage(line, message);

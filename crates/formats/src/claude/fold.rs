@@ -402,6 +402,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let (fold, state) = (source.fold, &source.fold.claude);
     let id = place::session_id(source.relative);
     let (begun, before) = state.begun(&id);
+    let planned_in = state.planned_in(&id);
     let is_subagent = place::is_agent(&id) || state.is_of_subagent == Some(true);
     // What its starter wrote beside a subagent's lines.
     let meta = sources.iter().find(|source| source.fold.claude.is_meta());
@@ -410,10 +411,14 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         true => place::session_above(source.relative)
             .map(Cow::into_owned)
             .or_else(|| state.first_but(&id).cloned()),
-        false => state.origin(&id).or(before).cloned(),
+        // What begins with a plan is no copy of the session that made it.
+        false => state
+            .copied_from
+            .as_ref()
+            .or(before.filter(|_| planned_in.is_none()))
+            .cloned(),
     };
-    let is_fork = parent_session.is_some() && !state.begins_with_plan(&id);
-    let is_fork = is_fork || state.is_surely_copied;
+    let is_fork = parent_session.is_some() || state.is_surely_copied;
     let titles = [&state.custom_title, &state.ai_title, &state.summary];
     let title = titles.into_iter().flatten().next();
     let title = title.or(meta.and_then(|meta| meta.custom_title.as_ref()));
@@ -439,7 +444,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .filter(|_| is_subagent || !is_fork || state.is_branched),
         is_subagent,
         hidden: hidden(source, main.is_some(), is_subagent),
-        own: merged(own, state.own.clone()),
+        own: merged(merged(own, state.own.clone()), planned_in),
         parent_session,
         id,
         ..SessionFacts::of(fold)
@@ -501,23 +506,20 @@ impl State {
                 self.is_surely_copied |= origin::is_briefing(record);
             }
             None if self.ids.is_empty() => {
-                self.is_surely_copied |= facts.compaction.is_some() && !facts.is_sidechain;
+                self.is_surely_copied |=
+                    facts.compaction.is_some() && facts.parent.is_some() && !facts.is_sidechain;
             }
             _ => {}
         }
     }
 
-    /// The session that this one was copied from, or in which its plan was made.
-    fn origin(&self, id: &str) -> Option<&String> {
-        let planned_in = self.planned_in.as_ref();
-        let planned_in = planned_in.filter(|_| self.begins_with_plan(id));
-        self.copied_from.as_ref().or(planned_in)
-    }
-
-    /// Whether it begins with a plan, and is no copy of such a session.
-    fn begins_with_plan(&self, id: &str) -> bool {
-        let is_other = self.planned_in.as_ref().is_some_and(|other| other != id);
-        is_other && self.copied_from.is_none() && !self.is_surely_copied
+    /// The session in which the plan was made that this one begins with, where it is no copy of
+    /// such a session, as an object.
+    fn planned_in(&self, id: &str) -> Option<String> {
+        let is_copy = self.copied_from.is_some() || self.is_surely_copied;
+        let planned_in = self.planned_in.as_ref().filter(|_| !is_copy);
+        let planned_in = planned_in.filter(|planned_in| *planned_in != id)?;
+        Some(serde_json::json!({ "plannedIn": planned_in }).to_string())
     }
 
     /// Whether it is of `agent-<id>.meta.json`.

@@ -31,58 +31,6 @@ pub(super) struct Kept {
     joined: Option<(String, String)>,
     /// Nobody said anything since.
     is_silent: bool,
-    /// Where an answer goes on that was written beside the compaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beside: Option<Beside>,
-}
-
-/// A compaction, and an answer that goes on from what it goes on from: 2.1.119 and 2.1.177 write
-/// the first answer behind one as if it had not been, and the summary behind that.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-struct Beside {
-    above: String,
-    compaction: String,
-    /// The last line that goes on from such an answer, before the summary.
-    answer: Option<String>,
-    /// The last line that goes on from the summary, where there was such an answer before it.
-    summary: Option<String>,
-}
-
-impl Beside {
-    fn waits_for_summary(&self) -> bool {
-        self.answer.is_some() && self.summary.is_none()
-    }
-
-    /// The compaction, what was answered, the summary and what is attached to it, and what goes on
-    /// from the answer are one thread: nobody goes back to what begins with an answer.
-    fn put_in_line(&mut self, facts: &mut Facts) {
-        let (parent, is_answer) = (
-            facts.parent.take(),
-            facts.role.as_deref() == Some("assistant"),
-        );
-        let is_at = |at: &Option<String>| at.is_some() && *at == parent;
-        facts.parent = match parent.as_deref() {
-            Some(above) if is_answer && above == self.above => {
-                self.answer = self.answer.take().or(facts.id.clone());
-                Some(self.compaction.clone())
-            }
-            Some(above) if above == self.compaction && self.summary.is_none() => {
-                self.summary = facts.id.clone().filter(|_| self.answer.is_some());
-                self.answer.clone().or(parent)
-            }
-            _ if is_at(&self.summary) => {
-                self.summary = facts.id.clone().or(self.summary.take());
-                parent
-            }
-            _ if is_at(&self.answer) && self.summary.is_some() => self.summary.clone(),
-            _ if is_at(&self.answer) => {
-                self.answer = facts.id.clone().or(self.answer.take());
-                parent
-            }
-            _ => parent,
-        };
-    }
 }
 
 impl Kept {
@@ -102,22 +50,6 @@ impl Kept {
     /// compaction or its summary, and files that Claude Code shows the model again behind one were
     /// found before.
     pub fn pass(&mut self, facts: &mut Facts) {
-        if let Some(beside) = &mut self.beside {
-            beside.put_in_line(facts);
-        }
-        if facts.compaction.is_some() {
-            let of_it = facts.parent.clone().zip(facts.id.clone());
-            self.beside = of_it.map(|(above, compaction)| Beside {
-                above,
-                compaction,
-                ..Beside::default()
-            });
-        }
-        self.pass_kept(facts);
-    }
-
-    /// Notes what stands to what the last compaction kept as this line does.
-    fn pass_kept(&mut self, facts: &mut Facts) {
         let last = self.last.take();
         let is_injected = facts.role.as_deref() == Some("injected");
         if let (Some((above, _)), Some(id)) = (&mut self.from, &facts.id)
@@ -141,8 +73,7 @@ impl Kept {
             self.from = facts.id.clone().zip(head);
             self.is_silent = true;
         }
-        let waits = self.beside.as_ref().is_some_and(Beside::waits_for_summary);
-        let speaks = matches!(facts.role.as_deref(), Some("user" | "assistant")) && !waits;
+        let speaks = matches!(facts.role.as_deref(), Some("user" | "assistant"));
         self.is_silent &= !speaks && facts.asked.is_none();
         if self.is_silent && facts.kind == "attachment" && facts.role.is_none() {
             if !facts.silent {

@@ -64,6 +64,9 @@ pub(super) struct Line<'a, C = Raw<'a>> {
     #[serde(borrow)]
     pub plan_content: Raw<'a>,
     /// How a prompt came: `typed`, `queued` while the agent worked, `sdk` with `-p`, `system`.
+    // Newer versions: of a prompt, and of what belongs to it.
+    #[serde(borrow)]
+    pub prompt_id: Text<'a>,
     #[serde(borrow)]
     pub prompt_source: Text<'a>,
     #[serde(borrow)]

@@ -100,11 +100,11 @@ pub(crate) fn touches(name: &str, command: Option<&str>) -> Option<bool> {
 /// What a call asks for.
 pub(super) fn edits(call: Call) -> Vec<Edit> {
     let given = &call.arguments;
-    let folder = || text(given, &["workdir"]).map(str::to_owned);
+    let folder = text(given, &["workdir"]);
     let edit = |path: String, change| Edit {
         call_id: call.id.clone(),
         path,
-        folder: folder(),
+        folder: folder.map(str::to_owned),
         change,
         by_command: None,
     };
@@ -142,13 +142,12 @@ pub(super) fn edits(call: Call) -> Vec<Edit> {
                 fails_with_them: found.fails_with_them,
                 is_script: script(&call).is_some(),
             };
-            let patches = found.patches.iter();
-            let edits = patches.flat_map(|of| {
+            let edits = found.patches.iter().flat_map(|of| {
                 let named = patched(&of.text).into_iter();
                 let named = named.filter(|edit| of.names(&edit.path));
-                let within = of.folder.as_deref().unwrap_or_default();
+                let within = shell::below(folder, of.folder.as_deref().unwrap_or_default());
                 named.map(move |edit| Edit {
-                    folder: shell::below(folder().as_deref(), within),
+                    folder: within.clone(),
                     by_command: Some(by_command),
                     change: match edit.change {
                         Change::Move(to) if !of.names(&to) => Change::Unknown,

@@ -84,12 +84,15 @@ fn said_in(lines: &[Value]) -> (u64, Option<String>) {
 #[test]
 fn a_command_that_compacts_is_not_typed_twice() {
     for text in ["/compact", "/compact keep the wombat", "/compact\nkeep"] {
-        let line = put("u1", "a1", 5, text);
+        let mut line = put("u1", "a1", 5, text);
+        // Earlier versions sent it to the model where they did not know it.
+        assert!(facts(&line).is_message && !facts(&line).silent);
+        add(&mut line, json!({"promptId": "p1"}));
         let found = facts(&line);
         assert_eq!(found.role.as_deref(), Some("injected"), "{text}");
         assert!(found.silent && !found.is_message && found.user_text.is_none());
-        // It is found where the command stands.
-        assert_eq!(found.repeats, [Class::Prose]);
+        // The command is written once more only where the compaction came to its end.
+        assert_eq!(found.repeats, []);
     }
     let boundary = link(
         "system",
@@ -100,10 +103,12 @@ fn a_command_that_compacts_is_not_typed_twice() {
         "logicalParentUuid": "a1"}),
     );
     let name = "<command-name>/compact</command-name>\n<command-args>keep</command-args>";
+    let mut begins = put("u1", "a1", 5, "/compact keep");
+    add(&mut begins, json!({"promptId": "p1"}));
     let lines = [
         typed("u0", "", 1, "paint"),
         said("a1", "u0", 2, "msg_1", text("red"), 5),
-        put("u1", "a1", 5, "/compact keep"),
+        begins,
         boundary,
         put("u2", "c1", 7, name),
     ];
@@ -120,6 +125,7 @@ fn a_command_that_compacts_is_not_typed_twice() {
         human,
     ] {
         let mut line = put("u1", "a1", 5, "/compact keep");
+        add(&mut line, json!({"promptId": "p1"}));
         add(&mut line, more);
         assert!(facts(&line).is_message && !facts(&line).silent, "{line}");
     }
@@ -165,7 +171,7 @@ fn planned(uuid: &str, parent: &str, path: &str, more: Value) -> Value {
 }
 
 #[test]
-fn a_session_that_begins_with_a_plan_comes_from_the_one_that_made_it() {
+fn a_session_that_begins_with_a_plan_names_the_one_that_made_it() {
     let path = format!("/home/ada/.claude/projects/-home-ada-boat/{PARENT}.jsonl");
     let windows = format!("C:\\Users\\ada\\.claude\\projects\\C--boat\\{PARENT}.jsonl");
     let cost = json!({"type": "cost-state", "sessionId": ID, "totalCostUSD": 0.5});
@@ -185,7 +191,9 @@ fn a_session_that_begins_with_a_plan_comes_from_the_one_that_made_it() {
             cost.clone(),
         ];
         let found = session(&lines);
-        assert_eq!(found.parent_session.as_deref(), Some(PARENT));
+        // It is no copy of that one.
+        assert_eq!(found.parent_session, None);
+        assert_eq!(found.own, Some(json!({"plannedIn": PARENT}).to_string()));
         assert_eq!((found.message_count, found.cost), (2, Some(0.5)));
         assert_eq!(found.typed.as_deref(), Some("Paint the shoebill"));
         assert_eq!(found.created_ms, facts(&lines[0]).time_ms);
@@ -194,17 +202,17 @@ fn a_session_that_begins_with_a_plan_comes_from_the_one_that_made_it() {
         copied[1]["requestSessionId"] = THIRD.into();
         let found = session(&copied);
         assert_eq!(found.parent_session.as_deref(), Some(THIRD));
-        assert_eq!(found.cost, None);
+        assert_eq!((found.cost, found.own), (None, None));
     }
     // Who pastes such a text typed it, and other paths name no session.
     let mut pasted = planned("u1", "", &path, json!({}));
     pasted.as_object_mut().unwrap().remove("planContent");
     let found = session(&[pasted]);
-    assert_eq!((found.message_count, found.parent_session), (1, None));
+    assert_eq!((found.message_count, found.own), (1, None));
     let found = session(&[planned("u1", "", "/home/ada/notes.jsonl", json!({}))]);
-    assert_eq!(found.parent_session, None);
+    assert_eq!(found.own, None);
     let own = planned("u1", "", &format!("/x/{ID}.jsonl"), json!({}));
-    assert_eq!(session(&[own]).parent_session, None);
+    assert_eq!(session(&[own]).own, None);
 }
 
 #[test]
@@ -227,6 +235,15 @@ fn a_copy_that_names_no_origin_has_no_cost_of_its_own() {
     let asked = typed("u0", "", 0, "paint");
     let lines = [asked.clone(), boundary.clone(), summary, next];
     assert_eq!(of(&lines), (Some(0.5), None));
+    // One that is compacted before anything is said goes on from nothing.
+    let first = link(
+        "system",
+        "c1",
+        "",
+        1,
+        json!({"subtype": "compact_boundary"}),
+    );
+    assert_eq!(of(&[first]), (Some(0.5), None));
     // `/branch` begins its figure with nothing.
     let mut branched = boundary;
     branched["forkedFrom"] = json!({"sessionId": PARENT, "messageUuid": "c1"});
@@ -293,67 +310,6 @@ fn that_another_model_answers_is_a_notice() {
     let found = facts(&line);
     assert_eq!((found.silent, found.role), (false, None));
     assert_eq!(said_of(&line), [(Class::Output, vec![notice.to_owned()])]);
-}
-
-#[test]
-fn an_answer_beside_a_compaction_is_of_its_thread() {
-    let boundary = |uuid: &str, before: &str, second: u32| {
-        let more = json!({"subtype": "compact_boundary", "logicalParentUuid": before});
-        link("system", uuid, "", second, more)
-    };
-    let summary = |uuid: &str, parent: &str, second: u32| {
-        let mut line = put(uuid, parent, second, "We painted.");
-        line["isCompactSummary"] = true.into();
-        line
-    };
-    let shown = |uuid: &str, parent: &str| {
-        let file = json!({"type": "file", "filename": "/w/notes.md"});
-        link("attachment", uuid, parent, 6, json!({"attachment": file}))
-    };
-    let mut lines = vec![
-        typed("u1", "", 1, "paint the hull"),
-        boundary("c1", "u1", 3),
-        said("a1", "u1", 4, "msg_1", text("red"), 5),
-        summary("s1", "c1", 3),
-        shown("f1", "s1"),
-        shown("f2", "f1"),
-        typed("u2", "a1", 7, "and the mast"),
-        said("a2", "u2", 8, "msg_2", text("blue"), 5),
-    ];
-    assert_eq!(
-        above(&lines),
-        ["", "u1", "c1", "a1", "s1", "f1", "f2", "u2"]
-    );
-    // What is shown again behind a compaction was found before.
-    assert!(related(&lines)[4].silent);
-    // Who goes back to the answer branches there, and to what was asked as well.
-    lines.push(typed("u3", "a1", 9, "and the oar"));
-    lines.push(typed("u4", "u1", 10, "another hull"));
-    assert_eq!(above(&lines)[8..], ["f2", "u1"]);
-    // An answer of several lines.
-    let lines = [
-        typed("u1", "", 1, "paint the hull"),
-        boundary("c1", "u1", 3),
-        said("a1", "u1", 4, "msg_1", text("red"), 5),
-        said("a2", "a1", 4, "msg_1", text("or blue"), 5),
-        summary("s1", "c1", 3),
-        typed("u2", "a2", 7, "and the mast"),
-    ];
-    assert_eq!(above(&lines), ["", "u1", "c1", "a1", "a2", "s1"]);
-    // Of any other compaction nothing is moved.
-    let lines = [
-        typed("u1", "", 1, "paint the hull"),
-        boundary("c1", "u1", 3),
-        summary("s1", "c1", 3),
-        said("a1", "s1", 4, "msg_1", text("red"), 5),
-        typed("u2", "a1", 7, "and the mast"),
-        typed("u3", "c1", 8, "and the oar"),
-        boundary("c2", "u2", 9),
-        summary("s2", "c2", 9),
-        said("a2", "s2", 10, "msg_2", text("blue"), 5),
-    ];
-    let found = above(&lines);
-    assert_eq!(found, ["", "u1", "c1", "s1", "a1", "c1", "u2", "c2", "s2"]);
 }
 
 #[test]
