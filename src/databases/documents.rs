@@ -119,8 +119,9 @@ impl Folder<'_> {
     /// Those of the file system.
     pub fn keys(&self) -> io::Result<BTreeSet<String>> {
         let mut with_messages = names(&self.path.join(self.documents.outer), Kind::Folder)?;
-        with_messages.retain(|key| self.has_messages(key));
-        Ok(self.sessions()?.into_keys().chain(with_messages).collect())
+        let sessions = self.sessions()?;
+        with_messages.retain(|key| sessions.contains_key(key) || self.has_messages(key));
+        Ok(sessions.into_keys().chain(with_messages).collect())
     }
 
     /// Whether there is a message of that session: of one that was deleted the folder stays. One

@@ -139,7 +139,11 @@ fn message(data: &Data<'_>, facts: &mut Facts) {
         cost || usage_figures(usage).into_iter().any(|tokens| tokens != 0)
     };
     facts.usage = figures(data).filter(is_spent).map(|mut usage| {
-        add_thoughts(&mut usage, facts.provider.as_deref());
+        add_thoughts(
+            &mut usage,
+            facts.provider.as_deref(),
+            facts.model.as_deref(),
+        );
         named(usage, completed, facts)
     });
 }
@@ -198,12 +202,16 @@ pub(super) fn usage_figures(usage: &Usage) -> [i64; 5] {
 }
 
 /// Makes what was thought a part of the output, where 1.x counted it beside that. A version that
-/// wrote no total wrote what the provider's library gave it, and there only Google's models count
-/// it beside the output.
-pub(super) fn add_thoughts(usage: &mut Usage, provider: Option<&str>) {
+/// wrote no total wrote what the provider's library gave it, and there only Google's and xAI's
+/// count it beside the output; OpenCode's own provider has Google's models by Google's library.
+pub(super) fn add_thoughts(usage: &mut Usage, provider: Option<&str>, model: Option<&str>) {
+    let provider = provider.unwrap_or_default();
+    let is_gemini = model.is_some_and(|model| model.starts_with("gemini-"));
     let is_beside = match usage.total {
         None | Some(0) => {
-            provider.is_some_and(|provider| provider.starts_with("google"))
+            provider.starts_with("google")
+                || provider == "xai"
+                || provider == "opencode" && is_gemini
                 || usage.reasoning.unwrap_or(0) > usage.output.unwrap_or(0)
         }
         Some(_) => !adds_up(usage),

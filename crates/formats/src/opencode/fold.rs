@@ -66,7 +66,7 @@ impl Answer {
     /// spent: until 0.5 one answer had several. Its cost is that of all.
     fn step(&mut self, mut usage: Usage) -> Option<Usage> {
         self.steps += 1;
-        add_thoughts(&mut usage, self.provider.as_deref());
+        add_thoughts(&mut usage, self.provider.as_deref(), self.model.as_deref());
         if self
             .said
             .take_if(|said| *said == usage_figures(&usage))
@@ -82,7 +82,11 @@ impl Answer {
             response_id: created.map(|created| {
                 format!("{created}-{}-{}", completed.unwrap_or_default(), self.steps)
             }),
-            cost_total: usage.cost_total.filter(|_| !self.has_cost),
+            // Recorded is that it cost nothing more.
+            cost_total: match self.has_cost {
+                true => Some(0.0),
+                false => usage.cost_total,
+            },
             ..usage
         })
     }

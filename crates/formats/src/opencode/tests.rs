@@ -182,6 +182,8 @@ fn what_was_thought_counts_once() {
         ("google", "", 30, 35),
         ("google-vertex", r#""total":0,"#, 30, 35),
         ("openai", "", 4, 9),
+        ("xai", "", 30, 35),
+        ("opencode", "", 30, 30),
     ] {
         let facts = message(&format!(
             r#"{{"role":"assistant","providerID":"{provider}","tokens":{{{total}"input":80,"output":{output},"reasoning":5,"cache":{{"read":20,"write":0}}}},"time":{{"created":1,"completed":9}}}}"#
@@ -194,6 +196,11 @@ fn what_was_thought_counts_once() {
             "{provider} {total}{output}"
         );
     }
+    // OpenCode's own provider has Google's models as Google's has them.
+    let facts = message(
+        r#"{"role":"assistant","providerID":"opencode","modelID":"gemini-3-pro","tokens":{"input":80,"output":30,"reasoning":5},"time":{"created":1,"completed":9}}"#,
+    );
+    assert_eq!(facts.usage.unwrap().output, Some(35));
     // 2.x counts it beside the output, and writes no total.
     let (facts, _) = second(
         "assistant",
@@ -727,7 +734,8 @@ fn figures(lines: &[String]) -> Vec<(i64, Option<f64>, String)> {
 fn each_step_of_an_answer_counts_once() {
     let done = r#","completed":9"#;
     let own = |tokens: i64, cost: f64| (tokens, Some(cost), "7-9".to_owned());
-    let more = |tokens: i64, at: u64| (tokens, None, format!("7-9-{at}"));
+    // Its cost is that of all: none is left to be estimated.
+    let more = |tokens: i64, at: u64| (tokens, Some(0.0), format!("7-9-{at}"));
     // One step that says the same, as since 1.0; none, as of a summary.
     let (m, s) = (
         |tokens| answer("m", tokens, 0.5, done),

@@ -94,7 +94,8 @@ fn relate_command(state: &mut State, record: &[u8], facts: &mut Facts) {
     let gap = command.time_ms.zip(facts.time_ms);
     let is_soon = gap.is_some_and(|(before, now)| now.abs_diff(before) <= EXPANDED_MS);
     let is_next = command.id.is_some() && command.id == facts.parent;
-    if is_next && command.is_sent.unwrap_or(is_soon) && facts.role.as_deref() == Some("user") {
+    let is_sent = command.is_sent != Some(false) && is_soon;
+    if is_next && is_sent && facts.role.as_deref() == Some("user") {
         facts.role = Some("injected".to_owned());
     }
 }

@@ -324,7 +324,9 @@ fn what_a_command_becomes_is_not_typed() {
     for (sent, behind, role) in [
         (Value::Null, &soon, "injected"),
         (Value::Null, &late, "user"),
-        (true.into(), &late, "injected"),
+        (true.into(), &soon, "injected"),
+        // What the command became was not written: this was typed.
+        (true.into(), &late, "user"),
         (false.into(), &soon, "user"),
         // It goes on from another line.
         (true.into(), &prompt(7, 40), "user"),
