@@ -288,8 +288,6 @@ fn a_script_has_to_have_come_to_its_end() {
                 payload["output"] = json!(said);
             }
         }
-        let home = Sandbox::new();
-        home.write("code/parser/main.rs", FILE);
         write_records(&home, FIRST, &records);
         assert_eq!(blamed(&home, "main.rs"), expected, "{code}: {begins}");
     }
