@@ -531,8 +531,8 @@ fn with_a_folder(home: &Sandbox) -> [PathBuf; 4] {
     [file, subagent, spill, other]
 }
 
-/// What lies in a folder beside a session's file is a part of it, and goes with it: what was printed
-/// at length, and its subagents, which the archive forgets too.
+/// What lies in a folder beside a session's file is a part of it, and goes with it: what was
+/// printed at length, and its subagents, which the archive forgets too.
 #[test]
 fn a_session_is_deleted_with_the_folder_beside_its_file() {
     let home = Sandbox::new();

@@ -1177,7 +1177,8 @@ fn the_official_clients_call_the_tools() {
     }
 }
 
-/// What a fork has in its origin alone is named by the fork where the client may not see the origin.
+/// What a fork has in its origin alone is named by the fork where the client may not see the
+/// origin.
 #[test]
 fn what_is_inherited_has_an_address_that_the_client_may_ask_for() {
     let home = home();

@@ -118,7 +118,8 @@ impl Catalogue {
         })
     }
 
-    /// Show every directory in which sessions of this machine ran, and when the first of them began.
+    /// Show every directory in which sessions of this machine ran, and when the first of them
+    /// began.
     pub fn each_own_directory(&self, mut each: impl FnMut(&str, Option<i64>)) -> Result<(), Error> {
         let sql =
             "SELECT s.cwd, min(s.created_ms) FROM _sessions s JOIN _roots r ON r.root = s.root

@@ -409,8 +409,8 @@ impl Catalogue {
         Ok(tools.remove(&key).unwrap_or_default())
     }
 
-    /// The tools called or answered by each entry whose key lies in `first..=last`. Some agents name
-    /// the tool in the call alone: Claude Code, Codex, Copilot.
+    /// The tools called or answered by each entry whose key lies in `first..=last`. Some agents
+    /// name the tool in the call alone: Claude Code, Codex, Copilot.
     pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
         let named = "SELECT key, tool FROM _calls
             WHERE key BETWEEN ?1 AND ?2 ORDER BY key, ordinal";

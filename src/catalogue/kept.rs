@@ -155,9 +155,9 @@ impl Catalogue {
         })
     }
 
-    /// The same of the sessions below its root that it has started to work for it, and of those that
-    /// they have; its own sources are among them. One that is there at another place is left out, as a
-    /// thread that Codex has moved.
+    /// The same of the sessions below its root that it has started to work for it, and of those
+    /// that they have; its own sources are among them. One that is there at another place is left
+    /// out, as a thread that Codex has moved.
     pub fn source_paths_with_subagents(
         &self,
         agent: &str,

@@ -32,8 +32,8 @@ pub struct RootCounts {
 }
 
 /// Sessions in which nothing is known: no header, no directory, no message of anybody, no entry of
-/// a kind that may stand alone (`?3`: those of each format); but not those of which no whole line is
-/// written yet. Only those without a header are looked into.
+/// a kind that may stand alone (`?3`: those of each format); but not those of which no whole line
+/// is written yet. Only those without a header are looked into.
 const UNKNOWN: &str = "s.path <> '' AND s.messages = 0 AND s.created_raw IS NULL AND s.created_ms IS NULL AND s.cwd = ''
     AND (s.entries > 0 OR EXISTS (SELECT 1 FROM _problems p JOIN _session_sources ss USING (source)
                                   WHERE ss.session = s.session AND NOT p.provisional))

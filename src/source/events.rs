@@ -181,7 +181,8 @@ impl Events {
     }
 
     /// Watch the directory `top` and, unless it is `flat`, all directories below it, links to
-    /// directories among them where they are followed. `is_read`: whether a file is of any interest.
+    /// directories among them where they are followed. `is_read`: whether a file is of any
+    /// interest.
     ///
     /// # Errors
     /// Why one of them cannot be: nothing is certain then.
@@ -273,8 +274,8 @@ fn look_into(
     }
 }
 
-/// Whether a file may change without a notification of the directory in which it lies: it is a link,
-/// or has another name, by which it is written.
+/// Whether a file may change without a notification of the directory in which it lies: it is a
+/// link, or has another name, by which it is written.
 pub fn is_unreported(file: &Path) -> bool {
     let own = fs::symlink_metadata(file);
     own.is_ok_and(|own| own.is_symlink() || own.is_file() && has_other_names(&own))

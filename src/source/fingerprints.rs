@@ -75,9 +75,9 @@ impl DirectoryFingerprint {
 }
 
 impl DatabaseState {
-    /// What must be the same for all sessions of the database to be as they were, with the `folders`
-    /// of other files of it; `None` where a change before the clock's `now_ns` could have gone
-    /// unnoticed.
+    /// What must be the same for all sessions of the database to be as they were, with the
+    /// `folders` of other files of it; `None` where a change before the clock's `now_ns` could have
+    /// gone unnoticed.
     pub fn fingerprint(&self, folders: &[Identity], now_ns: i64) -> Option<DirectoryFingerprint> {
         let own = [Some(self.file), self.wal].into_iter().flatten();
         let files: Vec<Identity> = own.chain(folders.iter().copied()).collect();

@@ -352,9 +352,9 @@ pub trait Format: Send + Sync {
     fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
         let _ = (fold, record, facts);
     }
-    /// All searchable text of one record, at most one passage per class. Where something is left out
-    /// of a text of [`Class::Output`](crate::model::Class::Output), the piece ends and another one
-    /// begins: whether two words stand side by side there is asked of the record's bytes.
+    /// All searchable text of one record, at most one passage per class. Where something is left
+    /// out of a text of [`Class::Output`](crate::model::Class::Output), the piece ends and another
+    /// one begins: whether two words stand side by side there is asked of the record's bytes.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
     /// All searchable text of one record in the source at `path`, at most one passage per class.
     fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {

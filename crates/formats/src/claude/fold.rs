@@ -11,7 +11,7 @@ mod figures;
 use self::figures::add_figures;
 use super::again::{Again, LineMarks, Lines};
 use super::ahead::Ahead;
-use super::kept::{self, Kept};
+use super::kept::{self, KeptLines};
 use super::queue::Queue;
 use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, origin, place};
@@ -91,7 +91,7 @@ pub struct State {
     hook: Option<(String, Option<String>)>,
     /// What the last compaction kept.
     #[serde(skip_serializing_if = "crate::model::is_default")]
-    kept: Kept,
+    kept: KeptLines,
     /// What versions of 2025 need.
     #[serde(skip_serializing_if = "crate::model::is_default")]
     older: super::older::Older,

@@ -21,7 +21,7 @@ pub(super) fn go_on(record: &[u8], facts: &mut Facts, is_near: impl Fn(&str) -> 
 /// What the last compaction kept, as far as its lines were read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Kept {
+pub(super) struct KeptLines {
     /// Until the first new line behind a compaction and its summary: the id of the last of these,
     /// and of the first line that it kept.
     from: Option<(String, String)>,
@@ -33,7 +33,7 @@ pub(super) struct Kept {
     is_silent: bool,
 }
 
-impl Kept {
+impl KeptLines {
     /// Notes a line that comes again. Whether it is the first one that the compaction kept, right
     /// below this or its summary: that and those behind it stand above the compaction already.
     pub fn note_repeated(&mut self, facts: &Facts) -> bool {

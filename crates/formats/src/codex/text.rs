@@ -4,7 +4,7 @@ use super::call::arguments;
 use super::line::{Output, Payload, Record};
 use super::message::{Message, Origin, texts};
 use super::names::{self, NamedIn};
-use super::typed_command::Told;
+use super::typed_command::ToldCommand;
 use crate::json::{self, Loose, Raw};
 use crate::model::{Class, Passage};
 use crate::pieces::Pieces;
@@ -95,7 +95,7 @@ fn message(payload: &Payload<'_>, pieces: &mut Pieces) -> Option<()> {
     let message = Message::read(payload)?;
     let is_typed = message.role("user") == "user";
     for (origin, text) in &message.parts {
-        if let (Origin::Injected, Some(told)) = (origin, Told::read(text)) {
+        if let (Origin::Injected, Some(told)) = (origin, ToldCommand::read(text)) {
             pieces.text(Class::Prose, told.command);
             pieces.text(Class::Output, told.result);
             continue;

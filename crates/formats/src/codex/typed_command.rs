@@ -13,19 +13,19 @@ const END: &str = "</user_shell_command>";
 
 /// What a message tells of such a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Told<'a> {
+pub(super) struct ToldCommand<'a> {
     pub command: &'a str,
     /// How it ended, how long it took, and what it printed.
     pub result: &'a str,
 }
 
-impl<'a> Told<'a> {
-    pub fn read(text: &'a str) -> Option<Told<'a>> {
+impl<'a> ToldCommand<'a> {
+    pub fn read(text: &'a str) -> Option<ToldCommand<'a>> {
         let within = text.trim().strip_prefix(BEGIN)?.strip_suffix(END)?;
         let within = within.trim_start().strip_prefix("<command>\n")?;
         let (command, rest) = within.split_once("\n</command>\n<result>\n")?;
         let result = rest.trim_end().strip_suffix("</result>")?.trim_end();
-        Some(Told { command, result })
+        Some(ToldCommand { command, result })
     }
 
     fn printed(&self) -> Option<&'a str> {
@@ -105,7 +105,7 @@ impl Ran {
                 let [(_, text)] = &*parts else {
                     return Some(None);
                 };
-                let told = Told::read(text);
+                let told = ToldCommand::read(text);
                 return Some(told.map(|told| of(told.command, told.printed())));
             }
             let item = payload.item()?;

@@ -136,8 +136,8 @@ impl SimpleCommand {
         }
     }
 
-    /// What one of these programs is given, by whatever path it is called. Another program may start
-    /// it: `timeout 20 apply_patch`.
+    /// What one of these programs is given, by whatever path it is called. Another program may
+    /// start it: `timeout 20 apply_patch`.
     pub fn given_to(&self, programs: &[&str]) -> Option<&[String]> {
         let words = self.program();
         let is = |word: &String, names: &[&str]| {

@@ -28,14 +28,14 @@ const LONGEST: usize = 1 << 10;
 /// What was looked at of a file as long as nothing is proven.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Looked {
+pub(super) struct DirectorySearch {
     /// Hashes of the directories that were tried.
     tried: BTreeSet<u64>,
     /// Bytes of text, and of the directories in it.
     bytes: usize,
 }
 
-impl Looked {
+impl DirectorySearch {
     /// Whether nothing more is looked at.
     pub(super) fn is_enough(&self) -> bool {
         self.bytes >= MOST_TEXT || self.tried.len() >= MOST_OF_FILE
@@ -91,7 +91,7 @@ pub(super) fn in_list(list: &[u8]) -> Option<BTreeMap<String, String>> {
 
 struct Search<'s> {
     hash: &'s [u8; 32],
-    looked: &'s mut Looked,
+    looked: &'s mut DirectorySearch,
     /// Directories that this record alone names.
     tries: usize,
 }

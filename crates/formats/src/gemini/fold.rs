@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::anew::{Anew, May};
-use super::directory::{self, Looked};
+use super::directory::{self, DirectorySearch};
 use super::{cut, place, said, text};
 use crate::model::{Call, Class, Facts, Fold, Header, SessionFacts};
 use crate::parts::parts;
@@ -61,7 +61,7 @@ pub struct State {
     cwd: Option<String>,
     /// What was looked at for that.
     #[serde(skip_serializing_if = "crate::model::is_default")]
-    looked: Looked,
+    looked: DirectorySearch,
 }
 
 /// What is remembered of one message, whatever its versions.
@@ -209,7 +209,7 @@ pub(super) fn prove(state: &mut State, path: &Path, record: &[u8]) -> ControlFlo
     }
     let mut records = within.into_iter().map(|at| &record[at]);
     if let Some(cwd) = records.find_map(|record| state.looked.look(&hash, record)) {
-        state.looked = Looked::default();
+        state.looked = DirectorySearch::default();
         state.cwd = Some(cwd.clone());
         return ControlFlow::Break(Some(cwd));
     }

@@ -1,5 +1,5 @@
-//! What a session's header and the kinds of its lines say of the session. What a log of changes says
-//! is tested with the index, in `tests/gemini.rs`.
+//! What a session's header and the kinds of its lines say of the session. What a log of changes
+//! says is tested with the index, in `tests/gemini.rs`.
 
 use std::path::Path;
 

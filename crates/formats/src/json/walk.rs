@@ -129,8 +129,8 @@ const MOST_WITHIN: u32 = 8;
 const TOO_DEEP: &str = "[redacted]";
 
 /// As [`leaves`], with all that each is called: by its key, and where that says no more than
-/// `value` or `text`, by the labels beside it. Where a string is what a tool was given, as JSON, its
-/// leaves follow it.
+/// `value` or `text`, by the labels beside it. Where a string is what a tool was given, as JSON,
+/// its leaves follow it.
 pub fn named_leaves(json: &[u8], visit: &mut impl FnMut(&[&str], Leaf<'_>)) {
     named_leaves_within(json, MOST_WITHIN, visit);
 }

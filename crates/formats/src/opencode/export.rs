@@ -1,6 +1,6 @@
 //! The document that `opencode export` prints of a session, made from the lines of its rows, byte
-//! for byte as 1.18 prints it, but for the white space of what is nested very deep. What 2.x exports
-//! was not at hand.
+//! for byte as 1.18 prints it, but for the white space of what is nested very deep. What 2.x
+//! exports was not at hand.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! What stands in prompts as plain text as what was typed does. Plugins put it there: oh-my-opencode
-//! and what came of it (4.12, and transcripts of 2026 that it wrote into). And OpenCode itself, in
-//! place of its command `/init`.
+//! What stands in prompts as plain text as what was typed does. Plugins put it there:
+//! oh-my-opencode and what came of it (4.12, and transcripts of 2026 that it wrote into). And
+//! OpenCode itself, in place of its command `/init`.
 
 /// How a text ends that a plugin sends by itself.
 const SENT: [&str; 3] = [

@@ -162,7 +162,7 @@ fn what_a_compaction_kept_and_writes_again_below_its_summary_stands_above_it() {
     }
 }
 
-fn related(lines: &[Value]) -> Vec<Facts> {
+pub(super) fn related(lines: &[Value]) -> Vec<Facts> {
     let mut fold = Fold::default();
     let related = lines.iter().map(|line| {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();

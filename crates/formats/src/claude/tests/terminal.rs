@@ -3,21 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::newer::related;
 use super::*;
 
 const THIRD: &str = "0a000000-0000-4000-8000-000000000003";
-
-fn related(lines: &[Value]) -> Vec<Facts> {
-    let mut fold = Fold::default();
-    let related = lines.iter().map(|line| {
-        fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
-        let (mut facts, record) = (facts(line), line.to_string());
-        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
-        Claude.fold(&mut fold, &facts);
-        facts
-    });
-    related.collect()
-}
 
 /// From what each line goes on.
 fn above(lines: &[Value]) -> Vec<String> {

@@ -155,8 +155,8 @@ fn exit_codes_of_versions_that_write_them_as_text() {
     assert!(!is_error("<exited with exit code 3>", told));
 }
 
-/// A file, a page or a subagent's answer may end as what a shell gives does. Whose answer it is says
-/// its call; some providers number the calls of each answer.
+/// A file, a page or a subagent's answer may end as what a shell gives does. Whose answer it is
+/// says its call; some providers number the calls of each answer.
 #[test]
 fn only_what_shells_give_ends_with_an_exit_code() {
     let called = |tool: &str| {
