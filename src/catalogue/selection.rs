@@ -43,9 +43,12 @@ pub struct RowSelection {
     pub errors: bool,
     /// Only sessions that cost at least this many US dollars.
     pub cost: Option<f64>,
+    /// Only those that used a model whose name holds this text.
+    pub model: Option<String>,
     /// Only those last modified at this moment or later, in ms.
     pub since_ms: Option<i64>,
-    /// Only those last modified before, in ms.
+    /// Only those last modified before, in ms; with `since_ms`, those in which something happened
+    /// between the two.
     pub until_ms: Option<i64>,
     /// Only those of one of these working directories.
     pub folders: Option<Vec<String>>,
@@ -106,12 +109,18 @@ impl RowSelection {
         if let Some(cost) = self.cost {
             asked.push(format!("s.cost >= {}", bind(cost.into())));
         }
-        if let Some(since) = self.since_ms {
-            asked.push(format!("s.modified_ms >= {}", bind(since.into())));
+        if let Some(model) = &self.model {
+            asked.push(OF_MODEL.replace("MODEL", &bind(model.to_lowercase().into())));
         }
-        if let Some(until) = self.until_ms {
-            asked.push(format!("s.modified_ms < {}", bind(until.into())));
+        let since = self.since_ms.map(|since| bind(since.into()));
+        let until = self.until_ms.map(|until| bind(until.into()));
+        if let Some(since) = &since {
+            asked.push(format!("s.modified_ms >= {since}"));
         }
+        asked.extend(until.map(|until| match &since {
+            Some(since) => BETWEEN.replace("SINCE", since).replace("UNTIL", &until),
+            None => format!("s.modified_ms < {until}"),
+        }));
         if let Some(folders) = &self.folders {
             let folders = bind(list(folders));
             asked.push(format!("s.cwd IN (SELECT value FROM json_each({folders}))"));
@@ -144,6 +153,17 @@ fn key(sort: Sort) -> &'static str {
 /// Sessions with one of these ids: by way of the roots there is an index.
 const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each(IDS) j
                    CROSS JOIN _sessions i ON i.root = o.root AND i.id = j.value)";
+
+/// Sessions that used a model whose name holds this text.
+const OF_MODEL: &str = "(instr(lower(s.model), MODEL) > 0
+     OR s.session IN (SELECT key >> 24 FROM _usage WHERE instr(lower(model), MODEL) > 0))";
+
+/// Sessions, modified since the one moment, in which something happened before the other one.
+/// Those that went on later are asked for an entry of that time.
+const BETWEEN: &str = "(s.modified_ms < UNTIL OR s.created_ms >= SINCE AND s.created_ms < UNTIL
+     OR EXISTS (SELECT 1 FROM _entries e
+                WHERE e.key BETWEEN s.session << 24 AND (s.session + 1 << 24) - 1
+                  AND e.time_ms >= SINCE AND e.time_ms < UNTIL))";
 
 /// The folder that a session is looked for by: its project where its agent goes by projects.
 const PROJECT: &str = "coalesce(s.own ->> '$.projectRoot', s.cwd)";

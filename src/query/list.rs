@@ -29,9 +29,12 @@ pub struct ListScope {
     pub errors: bool,
     /// Only sessions that cost at least so many US dollars.
     pub cost: Option<f64>,
+    /// Only sessions that used a model whose name contains this text.
+    pub model: Option<String>,
     /// Only sessions last modified at this moment or later, in ms.
     pub since_ms: Option<i64>,
-    /// Only sessions last modified before this moment, in ms.
+    /// Only sessions last modified before this moment, in ms; with `since_ms`, those in which
+    /// something happened between the two, also where they went on later.
     pub until_ms: Option<i64>,
     /// Leave out sessions of subagents whose parent is there: it counts them.
     pub fold_subagents: bool,

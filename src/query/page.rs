@@ -401,6 +401,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
         own: scope.only_own,
         errors: scope.errors,
         cost: scope.cost,
+        model: scope.model.clone(),
         since_ms: scope.since_ms,
         until_ms: scope.until_ms,
         folders,

@@ -354,21 +354,20 @@ struct ShownEntries {
     lineage: Lineage,
 }
 
-/// The branch that is shown, from its root to its end: the one of `leaf`, else the active one.
+/// The branch that is shown, from its root to its end: the one of `leaf`, else the one through
+/// `focus`, else the active one.
 fn branch_from_root(outline: &Outline, leaf: Option<usize>, focus: Option<usize>) -> Vec<usize> {
-    let active = outline.active_branch();
     let mut branch = match (leaf, focus) {
         (Some(leaf), _) => outline.branch(leaf),
-        // An entry off the active branch is shown on the branch it ends.
-        (None, Some(at)) if !active.contains(&at) => outline.branch(at),
-        (None, _) => active,
+        (None, Some(at)) => outline.branch_through(at),
+        (None, None) => outline.active_branch(),
     };
     branch.reverse();
     branch
 }
 
 /// The entry at `focus` with up to `context` entries on each side of it.
-fn around(places: &[usize], focus: usize, context: usize) -> &[usize] {
+pub(super) fn around(places: &[usize], focus: usize, context: usize) -> &[usize] {
     let here = places.iter().position(|at| *at == focus).unwrap_or(0);
     let from = here.saturating_sub(context);
     let to = here.saturating_add(context).saturating_add(1);

@@ -61,6 +61,9 @@ pub struct List {
     /// below it
     #[arg(short, long, value_name = "TEXT|DIR", add = values::project())]
     project: Option<String>,
+    /// Only sessions that used a model whose name contains TEXT
+    #[arg(short, long, value_name = "TEXT", add = values::model())]
+    model: Option<String>,
     /// Only sessions with a name
     #[arg(long)]
     named: bool,
@@ -76,7 +79,8 @@ pub struct List {
     /// Only sessions last modified at WHEN or later
     #[arg(short, long, value_name = "WHEN", add = values::when())]
     since: Option<String>,
-    /// Only sessions last modified at WHEN or earlier
+    /// Only sessions last modified at WHEN or earlier; with --since, those in which something
+    /// happened between the two
     #[arg(short, long, value_name = "WHEN", add = values::when())]
     until: Option<String>,
     /// List sessions of subagents as rows, not as a count on their parent
@@ -211,7 +215,8 @@ fn selected(
         [] => (&scope.at.cwd, &scope.at.within[..]),
         repositories => (&None, repositories),
     };
-    let folders = (place, &args.agent, &scope.project, &args.since, &args.until);
+    let texts = (&args.agent, &args.model, &args.since, &args.until);
+    let folders = (place, &scope.project, texts);
     let flags = (
         (args.named, args.only_live),
         args.errors,
@@ -340,6 +345,7 @@ fn scope(
         at: here.map(Here::scope).unwrap_or_default(),
         agent: known_agent(args.agent.as_deref(), config)?,
         project: args.project.as_deref().map(project),
+        model: args.model.clone(),
         ids: None,
         named: args.named,
         only_live: args.only_live,

@@ -105,6 +105,11 @@ pub fn project() -> ArgValueCompleter {
     })
 }
 
+/// Models.
+pub fn model() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| matching(typed, known(|asked| used("model", asked))))
+}
+
 /// Labels.
 pub fn label() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| matching(typed, known(labels)))

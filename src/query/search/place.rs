@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::model::{BranchPlace, Neighbour, iso};
 use crate::query::outline::{Outline, OutlineQuery};
 use crate::query::preview::first_words;
-use crate::query::show::{Reader, address};
+use crate::query::show::{Reader, address, around};
 
 /// Characters shown of a neighbour.
 const TEXT: usize = 160;
@@ -128,31 +128,21 @@ impl Branches {
         let Some(at) = self.at(key) else {
             return Ok(Vec::new());
         };
-        let mut above = self.outline.branch(at);
-        above.truncate(count.saturating_add(1));
-        above.reverse();
-        // The entry itself comes last.
-        let here = above.len().saturating_sub(1);
-        let mut passed: HashSet<usize> = above.iter().copied().collect();
-        let mut chosen = above;
-        while chosen.len() - here <= count {
-            let next = chosen.last().and_then(|at| self.onward(*at));
-            let Some(next) = next.filter(|next| passed.insert(*next)) else {
-                break;
-            };
-            chosen.push(next);
-        }
+        let mut branch = self.outline.branch_through(at);
+        branch.reverse();
         let mut neighbours = Vec::new();
-        for (number, at) in chosen.into_iter().enumerate() {
-            if number == here {
+        let mut is_after = false;
+        for &near in around(&branch, at, count) {
+            if near == at {
+                is_after = true;
                 continue;
             }
-            let Some(entry) = catalogue.entry(self.outline.keys[at])? else {
+            let Some(entry) = catalogue.entry(self.outline.keys[near])? else {
                 continue;
             };
             neighbours.push(Neighbour {
                 entry: address(&entry),
-                after: number > here,
+                after: is_after,
                 kind: entry.kind.clone(),
                 role: entry.role.clone(),
                 time: entry.time_ms.and_then(iso),
@@ -161,17 +151,6 @@ impl Branches {
             });
         }
         Ok(neighbours)
-    }
-
-    /// The next entry of the branch: the one on the active branch, else the last that goes on here.
-    fn onward(&self, at: usize) -> Option<usize> {
-        let mut children = self
-            .outline
-            .children(at as u32)
-            .iter()
-            .map(|child| *child as usize);
-        let active = children.clone().find(|child| self.active.contains(child));
-        active.or_else(|| children.next_back())
     }
 }
 

@@ -80,7 +80,7 @@ impl Answerer {
                 return Ok(String::from_utf8_lossy(&out).into_owned());
             }
             let flags = (asked.named, asked.only_live, asked.errors, asked.subagents);
-            let places = (&asked.here, &asked.agent, &asked.project);
+            let places = (&asked.here, &asked.agent, &asked.project, &asked.model);
             let times = (&asked.since, &asked.until, asked.cost.map(f64::to_bits));
             let order = (asked.sort, asked.reverse, asked.with_text);
             let question = question(("list", flags, places, times, order, asked.offset));
@@ -107,6 +107,7 @@ impl Answerer {
             at: here.map(Here::scope).unwrap_or_default(),
             agent: list::known_agent(asked.agent.as_deref(), &self.asker.served.config())?,
             project: asked.project.as_deref().map(list::project),
+            model: asked.model.clone(),
             ids: None,
             named: asked.named,
             only_live: asked.only_live,

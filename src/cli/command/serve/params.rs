@@ -33,6 +33,8 @@ pub struct List {
     /// Only sessions of directories whose name contains this text; a path means itself and all
     /// below it.
     pub project: Option<String>,
+    /// Only sessions that used a model whose name contains this text.
+    pub model: Option<String>,
     /// Only sessions with a name.
     pub named: bool,
     /// Leave out archived sessions.
@@ -43,7 +45,8 @@ pub struct List {
     pub cost: Option<f64>,
     /// Only sessions last modified at this time or later: `2w`, `yesterday`, `2026-10-05`.
     pub since: Option<String>,
-    /// Only sessions last modified at this time or earlier.
+    /// Only sessions last modified at this time or earlier; with `since`, those in which something
+    /// happened between the two.
     pub until: Option<String>,
     /// List sessions of subagents as rows.
     pub subagents: bool,
