@@ -15,7 +15,7 @@ use crate::source::root::RootSpec;
 /// Files of one agent that are counted at most: what is more is not worth the wait.
 const MOST_FILES: u64 = 1_000;
 /// Names of one agent's that are looked at at most, folders too.
-const MOST_NAMES: u64 = 4_000;
+const MOST_NAMES: usize = 4_000;
 
 /// Sessions of an agent that this build does not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,9 +126,8 @@ fn of_projects(root: &RootSpec) -> Option<NotRead> {
 
 /// The names in a folder, as many as are looked at.
 fn entries(folder: &Path) -> impl Iterator<Item = OsString> + use<> {
-    let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.take(room).map(|entry| entry.file_name())
+    entries.take(MOST_NAMES).map(|entry| entry.file_name())
 }
 
 /// What Qwen Code left beside its projects when it still wrote Gemini CLI's files, unless one of
@@ -143,21 +142,16 @@ fn of_old_qwen(root: &RootSpec, roots: &[RootSpec]) -> Option<NotRead> {
     if roots.iter().any(is_read) {
         return None;
     }
-    let found = in_each_of(place.clone(), "chats", "Qwen Code in Gemini CLI's format")?;
-    Some(found.read_by("gemini", &place))
-}
-
-/// The files that are in this folder of each folder in a place.
-fn in_each_of(place: PathBuf, sessions: &str, agent: &str) -> Option<NotRead> {
-    let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
-    let projects = fs::read_dir(&place).ok()?.flatten().take(room);
-    let mut found = NotRead::of(agent);
+    let mut found = NotRead::of("Qwen Code in Gemini CLI's format");
     let mut names = 0;
-    for project in projects {
-        count(&project.path().join(sessions), &mut names, &mut found);
+    for project in entries(&place) {
+        count(&place.join(project).join("chats"), &mut names, &mut found);
     }
-    found.places.push(place);
-    (found.files > 0).then_some(found)
+    if found.files == 0 {
+        return None;
+    }
+    found.places.push(place.clone());
+    Some(found.read_by("gemini", &place))
 }
 
 fn counted(store: &Store, environment: &Environment<'_>, roots: &[RootSpec]) -> Option<NotRead> {
@@ -216,7 +210,7 @@ fn path(place: &Place, environment: &Environment<'_>) -> Option<PathBuf> {
 }
 
 /// Counts what is there; links are not followed. What cannot be read is not counted.
-fn count(place: &Path, names: &mut u64, found: &mut NotRead) {
+fn count(place: &Path, names: &mut usize, found: &mut NotRead) {
     let mut next = vec![place.to_path_buf()];
     while let Some(path) = next.pop() {
         if found.files == MOST_FILES || *names == MOST_NAMES {
@@ -233,8 +227,8 @@ fn count(place: &Path, names: &mut u64, found: &mut NotRead) {
         } else if metadata.is_dir()
             && let Ok(folder) = fs::read_dir(&path)
         {
-            let room = usize::try_from(MOST_NAMES).unwrap_or(usize::MAX);
-            next.extend(folder.flatten().take(room).map(|entry| entry.path()));
+            let entries = folder.flatten().take(MOST_NAMES);
+            next.extend(entries.map(|entry| entry.path()));
         }
     }
 }
