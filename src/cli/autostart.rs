@@ -13,6 +13,7 @@ use sessionary::{Config, RootOrigin};
 
 use crate::again;
 use crate::args::Global;
+use crate::output::html::escaped;
 use crate::places;
 
 /// What it is called, in files and in commands.
@@ -240,7 +241,7 @@ fn plist(words: &[String], variables: &[(String, String)]) -> String {
          \t<key>ProgramArguments</key>\n\t<array>\n"
     );
     for word in words {
-        let _ = writeln!(text, "\t\t<string>{}</string>", xml(word));
+        let _ = writeln!(text, "\t\t<string>{}</string>", escaped(word));
     }
     text.push_str("\t</array>\n");
     if !variables.is_empty() {
@@ -249,8 +250,8 @@ fn plist(words: &[String], variables: &[(String, String)]) -> String {
             let _ = writeln!(
                 text,
                 "\t\t<key>{}</key>\n\t\t<string>{}</string>",
-                xml(name),
-                xml(value)
+                escaped(name),
+                escaped(value)
             );
         }
         text.push_str("\t</dict>\n");
@@ -263,12 +264,6 @@ fn plist(words: &[String], variables: &[(String, String)]) -> String {
          </dict>\n</plist>\n",
     );
     text
-}
-
-fn xml(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

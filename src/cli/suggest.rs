@@ -68,13 +68,12 @@ pub fn failure(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let typed = args::without_rehearsal(typed);
     match error.kind() {
         ErrorKind::InvalidSubcommand => unknown_command(error, &typed),
-        ErrorKind::UnknownArgument if no_option_of_search(error, &typed).is_some() => {
-            no_option_of_search(error, &typed)
+        ErrorKind::UnknownArgument => {
+            no_option_of_search(error, &typed).or_else(|| word_left_out(&typed))
         }
-        ErrorKind::UnknownArgument
-        | ErrorKind::InvalidValue
-        | ErrorKind::ValueValidation
-        | ErrorKind::DisplayHelp => word_left_out(&typed),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::DisplayHelp => {
+            word_left_out(&typed)
+        }
         _ => None,
     }
 }

@@ -180,7 +180,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         true => convert_to_llm(&context.messages),
         false => context.messages,
     };
-    if screen.json || args.fields.are_asked() {
+    let shown = if screen.json || args.fields.are_asked() {
         let model = context.model.as_ref().map(|model| masked(model, screen));
         let masked = messages
             .iter()
@@ -195,18 +195,17 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             left_out: screen.left_out(),
             messages: [],
         };
-        let shown = print_json(args, answer, masked, screen)?;
-        screen.say_count_redacted();
-        return Ok(Outcome::of(shown > 0));
+        print_json(args, answer, masked, screen)?
     } else {
         let shown = messages.iter();
         let shown = shown.map(|message| (message.role().to_owned(), texts_of(message, screen)));
         screen.page(printed(shown, screen).into(), || ())?;
         let said = summary(&messages, context.model.as_ref(), &context.thinking_level);
         screen.say(&screen.masked(said));
-    }
+        messages.len()
+    };
     screen.say_count_redacted();
-    Ok(Outcome::of(!messages.is_empty()))
+    Ok(Outcome::of(shown > 0))
 }
 
 /// A model as it may be named.
@@ -248,7 +247,7 @@ fn of_clido(
         return Err(no_entry());
     }
     let messages = resume(&lines).map_err(anyhow::Error::new)?;
-    if screen.json || args.fields.are_asked() {
+    let shown = if screen.json || args.fields.are_asked() {
         let raw = |message: &ResumedMessage| {
             let json = json!({"role": message.role, "content": message.content});
             screen.masked_json(&json.to_string())
@@ -263,9 +262,7 @@ fn of_clido(
             left_out: screen.left_out(),
             messages: [],
         };
-        let shown = print_json(args, answer, masked, screen)?;
-        screen.say_count_redacted();
-        return Ok(Outcome::of(shown > 0));
+        print_json(args, answer, masked, screen)?
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
         let shown = messages.iter().map(|message| {
@@ -275,9 +272,10 @@ fn of_clido(
         });
         screen.page(printed(shown, screen).into(), || ())?;
         screen.say(&format!("{count} · clido records no model"));
-    }
+        messages.len()
+    };
     screen.say_count_redacted();
-    Ok(Outcome::of(!messages.is_empty()))
+    Ok(Outcome::of(shown > 0))
 }
 
 /// Text as people read it, and whether it was said or thought, or is what a tool took or gave.

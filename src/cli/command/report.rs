@@ -157,9 +157,7 @@ pub fn run(args: &ReportArgs, config: &Config, screen: &Screen) -> Result<Outcom
         let left_out = left_out(&answer, &prices);
         screen.print(&page::page(&answer, left_out.as_deref(), screen))?;
     } else if is_found {
-        let mut out = Spool::default();
-        io::Write::write_all(&mut out, table(&answer, screen).as_bytes())?;
-        super::page(out, &mut index, screen)?;
+        super::page(table(&answer, screen).into(), &mut index, screen)?;
     }
     say(&answer, &prices, &index, screen);
     screen.say_redacted();

@@ -167,7 +167,7 @@ pub fn format_of<'a>(row: &'a SessionRow, config: &'a Config) -> &'a str {
 /// A session of clido's gets the line that `of_clido` has for it.
 pub fn change(
     name: &str,
-    DryRun { dry_run }: DryRun,
+    dry_run: DryRun,
     config: &Config,
     screen: &Screen,
     work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
@@ -176,7 +176,6 @@ pub fn change(
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(name, &mut index, config, screen)?;
     drop(index);
-    let dry_run = DryRun { dry_run };
     let result = changed(&row, entry, dry_run, config, screen, work, of_clido)?;
     said(&result, screen)?;
     Ok(Outcome::Yes)

@@ -80,27 +80,22 @@ pub fn plain_line_marked(text: &str, marks: &[(usize, usize)]) -> (String, Vec<(
 
 /// Text on several lines: line ends and tabs stay, nothing else acts.
 pub fn plain_lines(text: &str) -> String {
+    lines(text, "    ")
+}
+
+/// As [`plain_lines`] for what is no terminal: tabs stay tabs.
+pub fn inert_lines(text: &str) -> String {
+    lines(text, "\t")
+}
+
+fn lines(text: &str, tab: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
             '\r' if characters.peek() == Some(&'\n') => {}
             '\n' => lines.push('\n'),
-            '\t' => lines.push_str("    "),
-            character => lines.push(shown(character)),
-        }
-    }
-    lines
-}
-
-/// As [`plain_lines`] for what is no terminal: tabs stay tabs.
-pub fn inert_lines(text: &str) -> String {
-    let mut lines = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\r' if characters.peek() == Some(&'\n') => {}
-            '\n' | '\t' => lines.push(character),
+            '\t' => lines.push_str(tab),
             character => lines.push(shown(character)),
         }
     }

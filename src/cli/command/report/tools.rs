@@ -1,6 +1,6 @@
 //! Which tools were called, and how often did they fail?
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::{Value, json};
 use sessionary::index::SpendingScope;
@@ -42,9 +42,7 @@ pub fn run(
         as_csv(&report, &mut out)?;
         out.print()?;
     } else if is_found {
-        let mut out = Spool::default();
-        out.write_all(table(&report, screen).as_bytes())?;
-        page(out, &mut index, screen)?;
+        page(table(&report, screen).into(), &mut index, screen)?;
     }
     say_pending(screen, &index, report.complete, None);
     if !is_found && !screen.json {
