@@ -1,18 +1,18 @@
 //! Which session wrote this line, and what was it asked for?
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sessionary::index::BlameScope;
-use sessionary::model::{Blame, BlamedLine, LineCall, LineOrigin, ShortIds};
+use sessionary::model::{Blame, BlamedLine, LineCall, LineOrigin};
 use sessionary::{Config, Error, Index};
 
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::address::ShortAddresses;
 use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::text::{fit, plain_beginning, plain_line, plain_lines};
@@ -121,38 +121,6 @@ fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, 
     })
 }
 
-/// How calls are named in a table: `SESSION:ENTRY` by the shortest beginnings.
-struct Addresses {
-    of: Vec<String>,
-}
-
-impl Addresses {
-    fn of(calls: &[LineCall], index: &Index) -> Result<Self, Error> {
-        let sessions = index.ask(|snapshot| snapshot.short_ids())?;
-        let mut entries: HashMap<&Path, ShortIds> = HashMap::new();
-        let mut of = Vec::new();
-        for call in calls {
-            let path = call.session.path.as_path();
-            if !entries.contains_key(path)
-                && let Ok(ids) = index.ask(|snapshot| snapshot.short_entry_ids(&call.session))
-            {
-                entries.insert(path, ids);
-            }
-            let entry = entries
-                .get(path)
-                .map_or(&*call.entry, |ids| ids.short(&call.entry));
-            let session = sessions.short(&call.session.id);
-            of.push(plain_line(&format!("{session}:{entry}")));
-        }
-        Ok(Self { of })
-    }
-
-    fn named(&self, call: Option<usize>) -> &str {
-        call.and_then(|call| self.of.get(call))
-            .map_or("", |named| named)
-    }
-}
-
 /// Every line behind what wrote it, one below the other.
 fn print_all(
     blame: &Blame,
@@ -160,20 +128,30 @@ fn print_all(
     screen: &Screen,
     out: &mut Spool,
 ) -> Result<(), Failure> {
-    let addresses = Addresses::of(&blame.calls, index)?;
+    let called = || {
+        let calls = blame.calls.iter();
+        calls.map(|call| (&call.session, call.entry.as_str()))
+    };
+    let names = ShortAddresses::of_entries(called(), index)?;
+    let addresses = called().map(|(session, entry)| names.address(session, entry));
+    let addresses: Vec<String> = addresses.collect();
+    let named = |line: &BlamedLine| {
+        let address = line.call.and_then(|call| addresses.get(call));
+        address.map_or("", String::as_str)
+    };
     let call = |line: &BlamedLine| blame.calls.get(line.call?);
     let agent = |line: &BlamedLine| call(line).map_or("", |call| &call.session.agent).to_owned();
     // A format takes no more.
     let most = usize::from(u16::MAX);
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0).min(most);
     let lines = || blame.lines.iter();
-    let address = widest(&mut lines().map(|line| addresses.named(line.call).len()));
+    let address = widest(&mut lines().map(|line| named(line).len()));
     let agents = widest(&mut lines().map(|line| agent(line).len()));
     let number = blame.lines.len().to_string().len();
     for line in &blame.lines {
         let time = call(line).and_then(|call| call.time.as_deref());
         let minute = time.map_or_else(String::new, |time| screen.minute(Some(time)));
-        let named = format!("{:address$}", addresses.named(line.call));
+        let named = format!("{:address$}", named(line));
         let before = format!(
             "{} {} {:agents$}  {minute:16}  {:number$}  ",
             screen.style.paint(Tone::Name, &named),
@@ -231,7 +209,7 @@ pub fn print_call(
     screen: &Screen,
     out: &mut Spool,
 ) -> Result<(), Failure> {
-    let addresses = Addresses::of(std::slice::from_ref(call), index)?;
+    let names = ShortAddresses::of_entries([(&call.session, call.entry.as_str())], index)?;
     let (_, title) = super::title(&call.session);
     let branch = match call.on_active_branch {
         true => "the active branch",
@@ -244,7 +222,7 @@ pub fn print_call(
     let prompt = call.prompt.as_deref().unwrap_or_default();
     let facts = [
         (first, plain_line(how)),
-        ("entry", addresses.named(Some(0)).to_owned()),
+        ("entry", names.address(&call.session, &call.entry)),
         ("when", screen.minute(call.time.as_deref())),
         ("session", title),
         ("agent", agent),

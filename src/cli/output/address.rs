@@ -8,7 +8,7 @@ use sessionary::{Error, Index};
 
 use super::text::plain_line;
 
-/// What tells the sessions of the index apart, and the entries of those in an answer.
+/// What tells the sessions of the index apart, and the entries that are named.
 #[derive(Default)]
 pub struct ShortAddresses {
     sessions: ShortIds,
@@ -26,12 +26,23 @@ impl ShortAddresses {
                 let beside = hit.context.iter().map(|one| &one.entry);
                 std::iter::once(&hit.entry).chain(beside)
             });
-            ids.map(|id| (&group.session, id))
+            ids.map(|id| (&group.session, id.as_str()))
         });
         let named = answer.named.iter();
-        let named = named.filter_map(|one| Some((&one.session, one.entry.as_ref()?)));
+        let named = named.filter_map(|one| Some((&one.session, one.entry.as_deref()?)));
+        Self::of_entries(hits.chain(named), index)
+    }
+
+    /// Those of these entries, each with its session.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn of_entries<'a>(
+        named: impl IntoIterator<Item = (&'a SessionRow, &'a str)>,
+        index: &Index,
+    ) -> Result<Self, Error> {
         let mut entries = HashMap::new();
-        for (row, id) in hits.chain(named) {
+        for (row, id) in named {
             // One that has gone since is named in full.
             if ShortIds::may_cut(id)
                 && !entries.contains_key(&row.path)
