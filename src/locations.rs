@@ -244,8 +244,9 @@ fn absolute(path: &Path, environment: &Environment<'_>) -> PathBuf {
         .collect()
 }
 
-/// The path that a `file://` URL names, as Node's `fileURLToPath` reads it.
-fn file_url(text: &str) -> Option<PathBuf> {
+/// The path that a `file://` URL names, as Node's `fileURLToPath` reads it, but for a `%` that
+/// begins no escape: that stands for itself.
+pub fn file_url(text: &str) -> Option<PathBuf> {
     let scheme = text
         .get(..7)
         .filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?;
@@ -269,14 +270,13 @@ fn file_url(text: &str) -> Option<PathBuf> {
 
 fn percent_decoded(text: &str) -> Option<String> {
     let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let digits = [bytes.next()?, bytes.next()?];
-            decoded.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-        } else {
-            decoded.push(byte);
-        }
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let escaped = after.get(..2).filter(|_| *first == b'%');
+        let escaped = escaped.and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        decoded.push(escaped.unwrap_or(*first));
+        rest = escaped.map_or(after, |_| &after[2..]);
     }
     String::from_utf8(decoded).ok()
 }
@@ -453,6 +453,7 @@ mod tests {
             ("./flat/", "/here/flat"),
             ("file:///srv/a%20b", "/srv/a b"),
             ("file://localhost/srv", "/srv"),
+            ("file:///srv/100%", "/srv/100%"),
             ("file://elsewhere/srv", "/here/file:/elsewhere/srv"),
         ] {
             assert_eq!(

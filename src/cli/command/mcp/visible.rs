@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sessionary::index::{ListScope, SearchScope, WhereScope};
+use sessionary::locations::file_url;
 
 use crate::here::Here;
 use crate::places;
@@ -65,26 +66,7 @@ impl Roots {
 
 /// The directory that a `file://` address names.
 fn directory(uri: &str) -> Option<PathBuf> {
-    let path = uri.strip_prefix("file://")?;
-    let path = path.strip_prefix("localhost").unwrap_or(path);
-    let (mut bytes, mut rest) = (Vec::new(), path.as_bytes());
-    while let [first, after @ ..] = rest {
-        let escaped = after.get(..2).filter(|_| *first == b'%');
-        let escaped = escaped.and_then(|digits| std::str::from_utf8(digits).ok());
-        let escaped = escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() {
-            &after[2..]
-        } else {
-            after
-        };
-    }
-    let path = String::from_utf8(bytes).ok()?;
-    let path = match cfg!(windows) {
-        true => PathBuf::from(path.trim_start_matches('/')),
-        false => PathBuf::from(path),
-    };
-    path.is_absolute().then_some(path)
+    file_url(uri).filter(|path| path.is_absolute())
 }
 
 /// Whose sessions are seen.
@@ -151,6 +133,7 @@ mod tests {
         let named = |uri: &str| directory(uri).map(|path| path.display().to_string());
         assert_eq!(named("file:///a%20b/c%C3%A9").as_deref(), Some("/a b/cé"));
         assert_eq!(named("file://localhost/a%").as_deref(), Some("/a%"));
+        assert_eq!(named("file:///a?b#c").as_deref(), Some("/a"));
         for other in ["https://a/b", "file://host/a", "/a", "file:///%ff", ""] {
             assert_eq!(named(other), None, "{other}");
         }
