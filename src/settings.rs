@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use self::file::Written;
 use crate::config::Config;
 pub use crate::error::BadSetting;
 use crate::error::Error;
@@ -20,6 +19,7 @@ mod timezone;
 
 #[doc(hidden)]
 pub use self::file::KEYS;
+pub use self::file::Written;
 pub use self::places::known_names;
 pub use self::surroundings::Surroundings;
 
@@ -75,13 +75,14 @@ pub enum Redact {
 
 /// Everything that can be set permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Settings {
     /// The index folder.
     pub index: Setting<PathBuf>,
     /// Further folders of sessions, as `--root` takes them.
-    pub roots: Setting<Vec<String>>,
+    pub roots: Setting<Vec<Written>>,
     /// What is left out.
-    pub exclude: Setting<Vec<String>>,
+    pub exclude: Setting<Vec<Written>>,
     /// Whether symbolic links are followed out of the folders of sessions.
     pub follow_links: Setting<bool>,
     /// Whether words are indexed for a moment after an answer.
@@ -97,16 +98,6 @@ pub struct Settings {
     /// What was set that cannot be, and what holds instead: for the user to read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Where in the file what is named there stands.
-    #[serde(skip)]
-    places: Places,
-}
-
-/// The file and the line of each root and each glob, for errors to name them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Places {
-    roots: Vec<String>,
-    exclude: Vec<String>,
 }
 
 impl Config {
@@ -148,18 +139,12 @@ impl Settings {
             None => file::ConfigFile::default(),
         };
         let (timezone, warning) = timezone::timezone(surroundings, flags, settled.timezone)?;
-        let (roots, places_of_roots) = apart(settled.roots);
-        let (exclude, places_of_globs) = apart(settled.exclude);
         Ok(Settings {
             timezone,
             warnings: warning.into_iter().collect(),
             index: index(surroundings, flags, settled.index)?,
-            roots: from_file(roots, Vec::new()),
-            exclude: from_file(exclude, Vec::new()),
-            places: Places {
-                roots: places_of_roots,
-                exclude: places_of_globs,
-            },
+            roots: from_file(settled.roots, Vec::new()),
+            exclude: from_file(settled.exclude, Vec::new()),
             follow_links: match flags.follow_links && settled.follow_links != Some(true) {
                 true => of(true, THIS_TIME),
                 false => from_file(settled.follow_links, false),
@@ -190,18 +175,6 @@ fn from_file<T>(value: Option<T>, default: T) -> Setting<T> {
         Some(value) => of(value, "config"),
         None => of(default, "default"),
     }
-}
-
-/// The texts, if there is such a list, and where each stands.
-fn apart(list: Option<Vec<Written>>) -> (Option<Vec<String>>, Vec<String>) {
-    let Some(list) = list else {
-        return (None, Vec::new());
-    };
-    let pairs = list
-        .into_iter()
-        .map(|written| (written.text, written.place));
-    let (texts, places) = pairs.unzip();
-    (Some(texts), places)
 }
 
 fn index(

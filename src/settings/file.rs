@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -60,16 +60,27 @@ pub struct ConfigFile {
 }
 
 /// A text of the file, and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Written {
+    /// What stands there.
     pub text: String,
-    /// The file and the line.
+    /// The file and the line, for errors to name them.
+    #[serde(skip)]
     pub place: String,
+}
+
+impl From<String> for Written {
+    /// A text that a program puts in the place of one of the file.
+    fn from(text: String) -> Self {
+        let place = "configuration".to_owned();
+        Self { text, place }
+    }
 }
 
 impl Written {
     /// What is wrong with it.
-    pub fn wrong(&self, key: &str, what: &str) -> BadSetting {
+    pub(super) fn wrong(&self, key: &str, what: &str) -> BadSetting {
         BadSetting::new(format!("{}: `{key}`: {what}", self.place))
     }
 }

@@ -39,8 +39,7 @@ impl Settings {
         let mut config = Config::new(index_dir, roots);
         let data = surroundings.data_dir();
         config.archive_dir = data.map(|data| data.join("sessionary").join("archive"));
-        let globs = written(&self.exclude.value, &self.places.exclude);
-        let exclude = exclude(surroundings, globs)?;
+        let exclude = exclude(surroundings, &self.exclude.value)?;
         config.rules = match self.follow_links.source {
             THIS_TIME => Rules::at_first(exclude, FollowLinks::WithinRoots).following_links(),
             _ => Rules::at_first(exclude, FollowLinks::of(self.follow_links.value)),
@@ -71,9 +70,9 @@ impl Settings {
             roots.extend(team.iter().flat_map(|team| foreign_roots(team)));
             // Relative paths in the file start at its folder, wherever the command runs.
             let at_file = folder(surroundings).unwrap_or_else(|| cwd.clone());
-            for written in written(&self.roots.value, &self.places.roots) {
-                let root = surroundings
-                    .ask(&at_file, |environment| root_of_file(&written, environment))?;
+            for written in &self.roots.value {
+                let root =
+                    surroundings.ask(&at_file, |environment| root_of_file(written, environment))?;
                 add(&mut roots, root);
             }
         }
@@ -90,19 +89,6 @@ impl Settings {
     }
 }
 
-/// Texts of the file, each with where it stands. A program may have put others in their place.
-fn written(texts: &[String], places: &[String]) -> Vec<Written> {
-    let texts = texts.iter().enumerate();
-    let written = texts.map(|(at, text)| Written {
-        text: text.clone(),
-        place: places
-            .get(at)
-            .map_or("configuration", String::as_str)
-            .to_owned(),
-    });
-    written.collect()
-}
-
 /// Add a root that is named by hand. A folder that is named twice keeps its first name and its
 /// machine, and takes the last label.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
@@ -114,7 +100,7 @@ fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
 }
 
 /// Globs of the configuration file; `~` is the home folder.
-fn exclude(surroundings: &Surroundings, written: Vec<Written>) -> Result<Exclude, BadSetting> {
+fn exclude(surroundings: &Surroundings, written: &[Written]) -> Result<Exclude, BadSetting> {
     let globs = written.iter().map(|written| {
         let glob = expanded(surroundings, Path::new(&written.text));
         let glob = glob.display().to_string();
@@ -124,7 +110,7 @@ fn exclude(surroundings: &Surroundings, written: Vec<Written>) -> Result<Exclude
         }
     });
     let globs: Vec<String> = globs.collect();
-    for (glob, written) in globs.iter().zip(&written) {
+    for (glob, written) in globs.iter().zip(written) {
         if begins_nowhere(glob) {
             let what = format!("{glob}: no path starts like this, so it would exclude nothing");
             let hint = without_variable(glob).unwrap_or_else(|| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use sessionary::model::SCHEMA_VERSION;
-use sessionary::settings::{self, KEYS, Settings};
+use sessionary::settings::{self, KEYS, Settings, Written};
 
 use crate::args::Global;
 use crate::failure::{Failure, Outcome};
@@ -110,9 +110,12 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
         Column::text("SOURCE"),
         Column::long("WHAT FOR"),
     ]);
-    let list = |values: &[String]| match values {
+    let list = |values: &[Written]| match values {
         [] => "(none)".to_owned(),
-        some => some.join(", "),
+        some => {
+            let texts: Vec<&str> = some.iter().map(|written| &*written.text).collect();
+            texts.join(", ")
+        }
     };
     for &(key, what_for) in KEYS {
         let (value, source) = match key {
