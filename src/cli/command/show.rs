@@ -9,14 +9,14 @@ use sessionary::syntax::{self, Now};
 use sessionary::{Config, Error, Index};
 
 use super::naming;
-use super::session_page::{self, Made, SessionHead};
+use super::session_page::{self, Made};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::bounded::PageArgs;
 use crate::output::cursor::question;
 use crate::output::fields::{FieldArgs, Fields, names_of};
-use crate::output::stream::{JsonFrame, Stream};
+use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
 use crate::output::transcript::{self, is_of_another, is_setting, says_nothing};
@@ -113,40 +113,19 @@ fn whole(
     index: &mut Index,
 ) -> Result<Outcome, Failure> {
     let screen = look.screen;
-    let ((out, shown), streamed) = super::answer(|| {
-        let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
-        let streamed = index.show_each(session, scope, &mut |part| -> Result<(), Failure> {
-            match part {
-                ShownPart::Head(opening) => {
-                    match screen.json {
-                        true => out.json(&JsonFrame::entries(opening)?.before)?,
-                        false => out.text(&super::tree::heading(&opening.session, screen))?,
-                    }
-                    super::say_lost(screen, opening.lost.as_deref());
-                    head = Some(opening.clone());
-                }
-                ShownPart::Entry(entry) if screen.json => {
-                    out.json(if shown > 0 { "," } else { "" })?;
-                    out.json(&serde_json::to_string(&entry)?)?;
-                    shown += 1;
-                }
-                ShownPart::Entry(entry) => {
-                    let focus = head.as_ref().and_then(|head| head.focus.as_ref());
-                    let focused = focus == Some(&entry.id);
-                    out.text(&printed(&entry, focused, look))?;
-                    shown += 1;
-                }
+    session_page::whole(index, screen, |index, whole| {
+        index.show_each(session, scope, &mut |part| match part {
+            ShownPart::Head(head) => {
+                super::say_lost(screen, head.lost.as_deref());
+                whole.begin(head, || super::tree::heading(&head.session, screen))
             }
-            Ok(())
-        })?;
-        if let Some(mut head) = head.filter(|_| screen.json) {
-            head.end(&streamed);
-            out.json(&JsonFrame::entries(&head)?.after)?;
-        }
-        Ok(((out, shown), streamed))
-    })?;
-    super::page(out.end(), index, screen)?;
-    Ok(session_page::ended(index, screen, &streamed, shown))
+            ShownPart::Entry(entry) => {
+                let focus = whole.head.as_ref().and_then(|head| head.focus.as_ref());
+                let focused = focus == Some(&entry.id);
+                whole.entry(&entry, || printed(&entry, focused, look))
+            }
+        })
+    })
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
@@ -198,9 +177,9 @@ pub fn page(
 /// Prints an entry, or the session's file, as it is.
 fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outcome, Failure> {
     if entry.is_some() {
-        let mut out = Stream::default();
-        index.copy_raw(session, entry, out.bytes())?;
-        out.end().print()?;
+        let mut out = Spool::default();
+        index.copy_raw(session, entry, &mut out)?;
+        out.print()?;
     } else {
         // A whole file may be long, and no snapshot is held while it is copied.
         let mut out = std::io::stdout().lock();

@@ -10,8 +10,7 @@ use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 use sessionary::{Config, Error, Index};
 
-use super::session_page::{self, Made, SessionHead};
-use crate::background::afterwards;
+use super::session_page::{self, Made};
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -19,7 +18,6 @@ use crate::output::bounded::PageArgs;
 use crate::output::branches::{ASCII, Signs, UNICODE, prefixes, row_parts};
 use crate::output::cursor::question;
 use crate::output::fields::{FieldArgs, Fields, names_of};
-use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{fit, plain_line};
 use crate::output::wrap::Wrap;
@@ -110,50 +108,32 @@ fn whole(
 ) -> Result<Outcome, Failure> {
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let ids = index.ask(|snapshot| snapshot.short_entry_ids(session))?;
-    let ((out, shown), streamed) = super::answer(|| {
-        let mut out = Stream::default();
-        let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
-        let scope = scope.clone();
-        let streamed = index.tree_each(session, scope, &mut |part| -> Result<(), Failure> {
-            match part {
-                TreePart::Head(opening) => {
-                    match screen.json {
-                        true => out.json(&JsonFrame::entries(opening)?.before)?,
-                        false => out.text(&above(opening, screen))?,
-                    }
-                    super::say_lost(screen, opening.lost.as_deref());
-                    head = Some(opening.clone());
-                }
-                TreePart::Parents(_) if screen.json => {}
-                TreePart::Parents(parents) => before = prefixes(parents, signs),
-                TreePart::Row(row) => {
-                    if screen.json {
-                        out.json(if shown > 0 { "," } else { "" })?;
-                        out.json(&serde_json::to_string(&row)?)?;
-                    } else {
-                        let prefix = before.get(shown).map_or("", |prefix: &Rc<str>| prefix);
-                        let id = plain_line(ids.short(&row.id));
-                        out.text(&line(&row, &id, prefix, signs, screen))?;
-                    }
-                    shown += 1;
-                }
+    let outcome = session_page::whole(index, screen, |index, whole| {
+        let mut before = Vec::new();
+        index.tree_each(session, scope.clone(), &mut |part| match part {
+            TreePart::Head(head) => {
+                super::say_lost(screen, head.lost.as_deref());
+                whole.begin(head, || above(head, screen))
             }
-            Ok(())
-        })?;
-        if let Some(mut head) = head.filter(|_| screen.json) {
-            head.end(&streamed);
-            out.json(&JsonFrame::entries(&head)?.after)?;
-        }
-        Ok(((out, shown), streamed))
+            TreePart::Parents(_) if screen.json => Ok(()),
+            TreePart::Parents(parents) => {
+                before = prefixes(parents, signs);
+                Ok(())
+            }
+            TreePart::Row(row) => {
+                let prefix = before.get(whole.shown);
+                let prefix = prefix.map_or("", |prefix: &Rc<str>| prefix);
+                whole.entry(&row, || {
+                    let id = plain_line(ids.short(&row.id));
+                    line(&row, &id, prefix, signs, screen)
+                })
+            }
+        })
     })?;
-    super::page(out.end(), index, screen)?;
-    screen.say_redacted();
-    super::say_ended(screen, index, &streamed);
-    if shown == 0 {
+    if outcome == Outcome::No {
         screen.say("No entries to show; --filter all shows every entry.");
     }
-    afterwards(index, screen);
-    Ok(Outcome::of(shown > 0))
+    Ok(outcome)
 }
 
 /// Prints a part of it: no more bytes, or no other fields, than are asked for.
