@@ -1,7 +1,7 @@
 //! How does a session leave for people and programs that have no sessionary?
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -116,17 +116,18 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::naming::named(&args.session, &mut index, config, screen)?;
     refuse_itself(out.as_deref(), &row, &index, screen)?;
-    let ((spool, written), streamed) = super::answer(|| {
+    let ((spool, (entries, lacks)), streamed) = super::answer(|| {
         let mut spool = Spool::default();
         let (written, streamed) = written(form, &index, &row, entry.clone(), screen, &mut spool)?;
         Ok(((spool, written), streamed))
     })?;
+    let size = spool.bytes();
     match &out {
         _ if args.dry_run => {}
         None => spool.print()?,
         Some(out) => to_file(out, args.force, spool)?,
     }
-    let (path, entries) = (out.as_deref(), written.entries);
+    let path = out.as_deref();
     if screen.json {
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
@@ -135,13 +136,15 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             format: form,
             path,
             entries,
-            bytes: written.bytes,
+            bytes: size,
             replaced,
             complete: streamed.complete,
-            lacks_beginning: written.lacks.is_some(),
+            lacks_beginning: lacks.is_some(),
         })?;
     } else {
-        args.say_written(&written, path, replaced, screen);
+        let what = format!("{}, {}", count(entries, "entry"), bytes(size));
+        args.say_written(&what, path, replaced, screen);
+        lacks.iter().for_each(|lacks| screen.say(lacks));
     }
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
@@ -150,27 +153,13 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
 }
 
 impl Export {
-    fn say_written(
-        &self,
-        written: &ExportReport,
-        path: Option<&Path>,
-        replaced: bool,
-        screen: &Screen,
-    ) {
-        let what = format!(
-            "{}, {}",
-            count(written.entries, "entry"),
-            bytes(written.bytes)
-        );
+    fn say_written(&self, what: &str, path: Option<&Path>, replaced: bool, screen: &Screen) {
         let place = path.map_or_else(|| "standard output".to_owned(), |path| screen.path(path));
         match (self.dry_run, path.is_some()) {
             (true, _) if replaced => screen.say(&format!("Would replace {place}: {what}")),
             (true, _) => screen.say(&format!("Would write to {place}: {what}")),
             (false, true) => screen.say(&format!("Written to {place}: {what}")),
             (false, false) => {}
-        }
-        if let Some(beginning) = &written.lacks {
-            beginning.say_it_lacks(screen);
         }
     }
 
@@ -242,50 +231,13 @@ fn refuse_itself(
     Ok(())
 }
 
-/// What was written.
-struct ExportReport {
-    entries: u64,
-    bytes: u64,
-    /// Why its beginning is not in it.
-    lacks: Option<Beginning>,
-}
+/// The sentence about the beginning of a session that stands in another one alone, as lines are
+/// copied of one session.
+const ELSEWHERE: &str =
+    "Its beginning stands in the session that it goes on from, and is not in the copy.";
 
-/// Why the beginning of a session that goes on from another one was not written.
-enum Beginning {
-    /// It stands in the other one alone, and lines are copied of one session.
-    Elsewhere,
-    /// The other one does not give it, as this says.
-    Lost(String),
-}
-
-impl Beginning {
-    fn say_it_lacks(&self, screen: &Screen) {
-        match self {
-            Self::Elsewhere => screen.say(
-                "Its beginning stands in the session that it goes on from, and is not in the copy.",
-            ),
-            Self::Lost(why) => super::say_lost(screen, Some(why)),
-        }
-    }
-}
-
-/// Counts what passes.
-struct CountingWriter<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for CountingWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
+/// How many entries were written, and what is to be said of a beginning that is not among them.
+type Written = (u64, Option<String>);
 
 fn written(
     form: ExportFormat,
@@ -293,20 +245,19 @@ fn written(
     row: &SessionRow,
     leaf: Option<String>,
     screen: &Screen,
-    out: impl Write,
-) -> Result<(ExportReport, StreamOutcome), Failure> {
-    let mut out = CountingWriter { out, bytes: 0 };
-    let (entries, lacks, streamed) = match form {
+    spool: &mut Spool,
+) -> Result<(Written, StreamOutcome), Failure> {
+    match form {
         ExportFormat::Jsonl => {
             let copied =
-                index.stream(|snapshot| snapshot.copy_branch(row, leaf.as_deref(), &mut out));
+                index.stream(|snapshot| snapshot.copy_branch(row, leaf.as_deref(), &mut *spool));
             let (copied, streamed) = copied.map_err(|error| match error {
                 Error::NotLines { .. } => Failure::usage(error.to_string())
                     .hint("--format markdown and --format html can write it"),
                 error => error.into(),
             })?;
-            let lacks = copied.lacks_beginning.then_some(Beginning::Elsewhere);
-            (copied.lines, lacks, streamed)
+            let lacks = copied.lacks_beginning.then(|| ELSEWHERE.to_owned());
+            Ok(((copied.lines, lacks), streamed))
         }
         ExportFormat::Markdown | ExportFormat::Html => {
             if let Some(entry) = &leaf
@@ -321,24 +272,9 @@ fn written(
                 branch: leaf,
                 ..ShowScope::default()
             };
-            let (page, streamed) = page(form, index, row, scope, screen, &mut out)?;
-            (page.entries, page.lost.map(Beginning::Lost), streamed)
+            page(form, index, row, scope, screen, spool)
         }
-    };
-    let bytes = out.bytes;
-    let report = ExportReport {
-        entries,
-        bytes,
-        lacks,
-    };
-    Ok((report, streamed))
-}
-
-/// A page that was written.
-struct WrittenPage {
-    entries: u64,
-    /// Why the beginning is not in it.
-    lost: Option<String>,
+    }
 }
 
 /// Writes what was said as Markdown or as an HTML page.
@@ -348,21 +284,18 @@ fn page(
     row: &SessionRow,
     scope: ShowScope,
     screen: &Screen,
-    out: &mut impl Write,
-) -> Result<(WrittenPage, StreamOutcome), Failure> {
+    spool: &mut Spool,
+) -> Result<(Written, StreamOutcome), Failure> {
     let scope = ShowScope {
         // Whoever is given it may pass it on, wherever it goes first.
         mask: screen.mask_of_files(),
         ..scope
     };
-    let mut page = WrittenPage {
-        entries: 0,
-        lost: None,
-    };
+    let (mut entries, mut lacks) = (0, None);
     let streamed = index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
         let text = match part {
             ShownPart::Head(head) => {
-                page.lost.clone_from(&head.lost);
+                lacks = head.lost.as_deref().map(super::missing_beginning);
                 match form {
                     ExportFormat::Html => html::head(&head.session, screen),
                     _ => markdown::head(&head.session, screen),
@@ -373,19 +306,19 @@ fn page(
                 return Ok(());
             }
             ShownPart::Entry(entry) => {
-                page.entries += 1;
+                entries += 1;
                 match form {
                     ExportFormat::Html => html::entry(&entry, screen.zone()),
                     _ => markdown::entry(&entry, screen.zone()),
                 }
             }
         };
-        Ok(out.write_all(text.as_bytes())?)
+        Ok(spool.write_all(text.as_bytes())?)
     })?;
     if form == ExportFormat::Html {
-        out.write_all(html::END.as_bytes())?;
+        spool.write_all(html::END.as_bytes())?;
     }
-    Ok((page, streamed))
+    Ok(((entries, lacks), streamed))
 }
 
 /// The branch on which an entry stands, with what follows it, or the active one, as Markdown or as

@@ -288,10 +288,13 @@ fn say_links(screen: &Screen, index: &Index) {
 
 /// Says why the beginning that a session inherits is not shown.
 fn say_lost(screen: &Screen, lost: Option<&str>) {
-    if let Some(lost) = lost {
-        let lost = plain_line(lost);
-        screen.say(&format!("Its beginning is missing: {lost}."));
+    if let Some(why) = lost {
+        screen.say(&missing_beginning(why));
     }
+}
+
+fn missing_beginning(why: &str) -> String {
+    format!("Its beginning is missing: {}.", plain_line(why))
 }
 
 /// Names files that hold other bytes than those catalogued.

@@ -31,6 +31,7 @@ pub fn begin() {
 pub struct Spool {
     held: Vec<u8>,
     rest: Overflow,
+    bytes: u64,
 }
 
 /// What is too much for memory.
@@ -48,6 +49,7 @@ impl From<String> for Spool {
     /// A finished text.
     fn from(text: String) -> Self {
         Self {
+            bytes: text.len() as u64,
             held: text.into_bytes(),
             rest: Overflow::None,
         }
@@ -55,6 +57,11 @@ impl From<String> for Spool {
 }
 
 impl Spool {
+    /// How long it is so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// All of it, where it is held in memory.
     pub fn whole(&self) -> Option<&[u8]> {
         match self.rest {
@@ -117,6 +124,7 @@ impl Write for Spool {
         } else {
             self.held.extend_from_slice(bytes);
         }
+        self.bytes += bytes.len() as u64;
         Ok(bytes.len())
     }
 
