@@ -8,7 +8,6 @@ use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use crate::command::team;
-use crate::output::printer::Printer;
 use crate::output::text::plain_line;
 
 /// Between two pushes passes so much time, or as much as the last one took: what is written without
@@ -19,14 +18,14 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub struct Pusher(SyncSender<()>);
 
 impl Pusher {
-    /// With this program. What it says goes to `talk`, each thing once until it says another.
+    /// With this program. Each line that it says goes to `talk`, once until it says another.
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start(program: Command, talk: Printer) -> io::Result<Pusher> {
+    pub fn start(program: Command, talk: impl Fn(&str) + Send + 'static) -> io::Result<Pusher> {
         // What changes during a push needs one more, however much that is.
         let (tell, told) = sync_channel(1);
-        let push = move || push_when_told(program, &told, &talk);
+        let push = move || push_when_told(program, &told, talk);
         Builder::new().name("pusher".to_owned()).spawn(push)?;
         Ok(Pusher(tell))
     }
@@ -37,7 +36,7 @@ impl Pusher {
     }
 }
 
-fn push_when_told(mut program: Command, told: &Receiver<()>, talk: &Printer) {
+fn push_when_told(mut program: Command, told: &Receiver<()>, talk: impl Fn(&str)) {
     program.arg("push").stdin(Stdio::null());
     program.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut said = Vec::new();
@@ -45,7 +44,7 @@ fn push_when_told(mut program: Command, told: &Receiver<()>, talk: &Printer) {
         let began = Instant::now();
         let says = said_by(&mut program);
         if says != said {
-            says.iter().for_each(|line| talk.line(line));
+            says.iter().for_each(|line| talk(line));
             said = says;
         }
         sleep(began.elapsed().max(PAUSE));

@@ -161,7 +161,7 @@ impl Service for Mcp {
         ];
         if is_asked.contains(&method) && self.offers_roots.load(Ordering::SeqCst) {
             self.roots.asked();
-            client.ask(ROOTS, "roots/list");
+            client.line_at_once(&rpc::request(ROOTS, "roots/list"));
         }
     }
 

@@ -17,8 +17,8 @@ use crate::autostart::{self, Autostart};
 use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::printer::Printer;
 use crate::output::progress::Progress;
+use crate::output::queue::OutputQueue;
 use crate::output::spool::Spool;
 use crate::output::text::{plain_line, terminal_safe_json};
 use crate::output::time::count;
@@ -63,6 +63,8 @@ pub struct WatchArgs {
 const MISSED: &str = r#"{"missed":true}"#;
 /// What `watch` prints in its place for people.
 const MISSED_LINE: &str = "missed   other changes: `sessionary list` has all sessions";
+/// What is said in the place of messages that had no room.
+const DROPPED: &str = "Some messages were dropped: nobody read them.";
 
 /// What `watch --install --json` and `watch --uninstall --json` print.
 #[derive(Serialize)]
@@ -121,23 +123,20 @@ fn watch(
     let missed_line = if screen.json { MISSED } else { MISSED_LINE };
     let closed = config.cancel.clone();
     // Whoever reads our output may stop to read, or go; what is indexed waits for neither.
-    let changed = Printer::start(missed_line, to_stdout, move || closed.cancel())?;
-    let talk = Printer::start(
-        "Some messages were dropped: nobody read them.",
-        to_stderr,
-        || (),
-    )?;
-    let pusher = pusher(global, &talk)?;
+    let changed = OutputQueue::start(to_stdout, move || closed.cancel())?;
+    let messages = OutputQueue::start(to_stderr, || ())?;
+    let talk = |line: &str| messages.news(line, DROPPED);
+    let pusher = pusher(global, &messages)?;
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
         WatchEvent::Changed { changes, missed } => {
             pusher.iter().for_each(Pusher::push);
             if missed {
-                changed.line(missed_line);
+                changed.news(missed_line, missed_line);
             }
             for change in changes {
                 match line(change, screen) {
-                    Ok(line) => changed.line(&line),
+                    Ok(line) => changed.news(&line, missed_line),
                     Err(failure) => {
                         failed.get_or_insert(failure);
                         config.cancel.cancel();
@@ -154,10 +153,10 @@ fn watch(
         }
     });
     if let Some(why) = ended.as_ref().ok().and_then(why) {
-        talk.line(why);
+        talk(why);
     }
     let printed = changed.end();
-    talk.end()?;
+    messages.end()?;
     if let Some(failure) = failed {
         return Err(failure);
     }
@@ -167,12 +166,13 @@ fn watch(
 }
 
 /// Who pushes what has changed; `None`: nobody, as long as that is not set.
-fn pusher(global: &Global, talk: &Printer) -> Result<Option<Pusher>, Failure> {
+fn pusher(global: &Global, messages: &OutputQueue) -> Result<Option<Pusher>, Failure> {
     match places::settings(global)?.team_auto.value {
-        true => Ok(Some(Pusher::start(
-            super::team::command(global),
-            talk.clone(),
-        )?)),
+        true => {
+            let (program, messages) = (super::team::command(global), messages.clone());
+            let talk = move |line: &str| messages.news(line, DROPPED);
+            Ok(Some(Pusher::start(program, talk)?))
+        }
         false => Ok(None),
     }
 }
@@ -203,15 +203,15 @@ fn why(ended: &WatchEnd) -> Option<&'static str> {
     })
 }
 
-fn to_stdout(text: &str) -> io::Result<()> {
+fn to_stdout(text: &[u8]) -> io::Result<()> {
     let mut out = Spool::default();
-    out.write_all(text.as_bytes())?;
+    out.write_all(text)?;
     out.print()
 }
 
-fn to_stderr(text: &str) -> io::Result<()> {
+fn to_stderr(text: &[u8]) -> io::Result<()> {
     // When nobody listens there, there is nobody to tell.
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(text);
     Ok(())
 }
 
@@ -309,17 +309,22 @@ fn line(change: &SessionChange, screen: &Screen) -> Result<String, Failure> {
 
 /// Everything else is talk; `known` are the notes that were made since the last full scan,
 /// or at it.
-fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, talk: &Printer) {
+fn say(
+    watched: &WatchEvent<'_>,
+    known: &mut BTreeSet<String>,
+    screen: &Screen,
+    talk: &impl Fn(&str),
+) {
     match watched {
         WatchEvent::Watching(directories) => {
             let directories = count(*directories, "directory");
-            talk.line(&format!("Watching {directories}; Ctrl-C ends it."));
+            talk(&format!("Watching {directories}; Ctrl-C ends it."));
         }
-        WatchEvent::Polling(why) => talk.line(&format!(
+        WatchEvent::Polling(why) => talk(&format!(
             "Polling, because {}; Ctrl-C ends it.",
             screen.with_paths(why)
         )),
-        WatchEvent::Delayed(error) => talk.line(&format!(
+        WatchEvent::Delayed(error) => talk(&format!(
             "Nothing can be written now; trying again: {}",
             screen.with_paths(&with_causes(error))
         )),
@@ -328,7 +333,7 @@ fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, 
         | WatchEvent::Indexed(report)
         | WatchEvent::Proven(report) => {
             for note in report.notes.iter().filter(|note| !known.contains(*note)) {
-                talk.line(&plain_line(note));
+                talk(&plain_line(note));
             }
             if matches!(watched, WatchEvent::Checked { .. }) {
                 known.clear();

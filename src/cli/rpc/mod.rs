@@ -9,7 +9,6 @@
 
 mod lines;
 mod message;
-mod output_queue;
 mod requests;
 mod served;
 
@@ -23,10 +22,10 @@ use serde_json::Value;
 use sessionary::model::Cancel;
 
 use crate::failure::{Failure, Outcome};
+pub use crate::output::queue::OutputQueue;
 use lines::{Line, Lines};
 use message::Incoming;
-pub use message::{Code, Fault, Reply, Request};
-pub use output_queue::OutputQueue;
+pub use message::{Code, Fault, Reply, Request, notification, request};
 use requests::Requests;
 pub use served::ServedIndex;
 

@@ -13,7 +13,7 @@ use sessionary::{Config, Error, Index, with_causes};
 
 use super::params;
 use crate::failure::Failure;
-use crate::rpc::OutputQueue;
+use crate::rpc::{self, OutputQueue};
 
 /// The notification.
 pub const METHOD: &str = "change";
@@ -144,5 +144,6 @@ fn tell(
 const MISSED: ChangeNotice = ChangeNotice::Missed { missed: true };
 
 fn say(output: &OutputQueue, told: &ChangeNotice) {
-    output.news(METHOD, &told.json(), &MISSED.json());
+    let line = |told: &ChangeNotice| rpc::notification(METHOD, &told.json());
+    output.news(&line(told), &line(&MISSED));
 }

@@ -1,17 +1,13 @@
-//! What waits to be printed? Never more than a client that stops reading may hold up.
+//! What waits to be printed? Never more than who stops reading may hold up.
 //!
 //! Threads with an answer wait for room. What is told at once waits for none, and has room of its
-//! own: while that is full, nothing more is taken in that might have to be told. News that has no
-//! room is left out, and one line says so.
+//! own: while that is full, nothing more is taken in that might have to be told. News waits for a
+//! moment; what has no room then is left out, and one line says so in its place.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
-
-use serde_json::Value;
-
-use super::message;
 
 /// Bytes of answers that wait to be printed, unless a single one has more.
 const MOST: usize = 1 << 20;
@@ -21,8 +17,10 @@ const ROOM: usize = 1 << 20;
 const PIECE: usize = 64 << 10;
 /// Who reads takes less than this for a piece.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// So long news waits for room, and the end until all is printed: who reads, reads faster.
+const MOMENT: Duration = Duration::from_millis(250);
 
-/// The way to the client. Clones are one.
+/// The way to who reads. Clones are one.
 #[derive(Clone)]
 pub struct OutputQueue(Arc<Shared>);
 
@@ -30,6 +28,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// Something was added, or taken.
     turned: Condvar,
+    /// See [`MOMENT`].
+    moment: Duration,
 }
 
 #[derive(Default)]
@@ -42,12 +42,20 @@ struct Queue {
     /// Since when a piece is being printed.
     printing: Option<Instant>,
     is_closed: bool,
+    /// Why nothing can be printed any more.
+    failure: Option<io::Error>,
 }
 
 impl Queue {
     /// Bytes that threads have waited for.
     fn answers(&self) -> usize {
         self.text.len() - self.at_once
+    }
+
+    /// Whether nothing is to be printed any more, or nothing can be.
+    fn is_read(&self) -> bool {
+        let is_empty = self.text.is_empty() && self.missed.is_none();
+        self.is_closed || self.printing.is_none() && is_empty
     }
 }
 
@@ -57,29 +65,35 @@ impl OutputQueue {
     /// # Errors
     /// No thread can be started.
     pub fn start(
+        print: impl FnMut(&[u8]) -> io::Result<()> + Send + 'static,
+        closed: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::start_patient(MOMENT, print, closed)
+    }
+
+    fn start_patient(
+        moment: Duration,
         mut print: impl FnMut(&[u8]) -> io::Result<()> + Send + 'static,
         closed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let queue = Self(Arc::new(Shared {
             queue: Mutex::default(),
             turned: Condvar::new(),
+            moment,
         }));
         let taken = queue.clone();
-        Builder::new()
-            .name("rpc-prints".to_owned())
-            .spawn(move || {
-                loop {
-                    let text = taken.next();
-                    for piece in text.as_bytes().chunks(PIECE) {
-                        taken.lock().printing = Some(Instant::now());
-                        if print(piece).is_err() {
-                            taken.lock().is_closed = true;
-                            taken.0.turned.notify_all();
-                            return closed();
-                        }
+        Builder::new().name("prints".to_owned()).spawn(move || {
+            loop {
+                let text = taken.next();
+                for piece in text.as_bytes().chunks(PIECE) {
+                    taken.lock().printing = Some(Instant::now());
+                    if let Err(error) = print(piece) {
+                        taken.close(error);
+                        return closed();
                     }
                 }
-            })?;
+            }
+        })?;
         Ok(queue)
     }
 
@@ -111,26 +125,34 @@ impl OutputQueue {
         !is_full(&mut queue)
     }
 
-    /// Tells something new, where there is room for it; else `missed` is told when there is.
-    pub fn news(&self, method: &str, params: &Value, missed: &Value) {
-        let line = message::notification(method, params);
-        let mut queue = self.lock();
+    /// Tells something new, where there is room for it soon; else `missed` is told when there is.
+    pub fn news(&self, line: &str, missed: &str) {
         // Answers go before news.
-        match queue.missed.is_none() && queue.text.len() + line.len() < MOST / 2 {
-            true => self.add(&mut queue, &line),
-            false => queue.missed = Some(message::notification(method, missed)),
+        let has_room = |queue: &Queue| {
+            let waiting = queue.text.len();
+            waiting == 0 || waiting + line.len() < MOST / 2
+        };
+        let waits =
+            |queue: &mut Queue| !queue.is_closed && queue.missed.is_none() && !has_room(queue);
+        let mut queue = self.wait_a_moment(waits);
+        match queue.missed.is_none() && has_room(&queue) {
+            true => self.add(&mut queue, line),
+            false => queue.missed = Some(missed.to_owned()),
         }
     }
 
-    /// Asks the client something.
-    pub fn ask(&self, id: &str, method: &str) {
-        self.line_at_once(&message::request(id, method));
+    /// Waits for a moment until all is printed.
+    ///
+    /// # Errors
+    /// Why nothing could be printed any more.
+    pub fn end(self) -> io::Result<()> {
+        let mut queue = self.wait_a_moment(|queue| !queue.is_read());
+        queue.failure.take().map_or(Ok(()), Err)
     }
 
     /// Whether nothing waits to be read, as far as that can be known.
     pub fn is_read(&self) -> bool {
-        let queue = self.lock();
-        queue.is_closed || queue.printing.is_none() && queue.text.is_empty()
+        self.lock().is_read()
     }
 
     /// Whether somebody is there who does not read.
@@ -171,6 +193,19 @@ impl OutputQueue {
         text
     }
 
+    fn close(&self, error: io::Error) {
+        let mut queue = self.lock();
+        queue.is_closed = true;
+        queue.failure = Some(error);
+        self.0.turned.notify_all();
+    }
+
+    fn wait_a_moment(&self, waits: impl FnMut(&mut Queue) -> bool) -> MutexGuard<'_, Queue> {
+        let turned = &self.0.turned;
+        let waited = turned.wait_timeout_while(self.lock(), self.0.moment, waits);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,9 +215,10 @@ impl OutputQueue {
 mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use serde_json::json;
-
     use super::*;
+
+    /// Longer than anything takes.
+    const LONG: Duration = Duration::from_secs(600);
 
     /// Paper of which a piece is printed whenever somebody says so.
     struct Paper {
@@ -204,7 +240,7 @@ mod tests {
                 paper.lock().unwrap().extend_from_slice(text);
                 Ok(())
             };
-            let queue = OutputQueue::start(print, || ()).unwrap();
+            let queue = OutputQueue::start_patient(Duration::ZERO, print, || ()).unwrap();
             Self {
                 queue,
                 go_on,
@@ -239,9 +275,8 @@ mod tests {
         assert_eq!(told.count(), 3);
         assert!(queue.lock().text.len() < 3 * MOST + ROOM);
         // News is left out, and told once.
-        let missed = json!({"missed": true});
-        queue.news("change", &json!(1), &missed);
-        queue.news("change", &json!(2), &missed);
+        queue.news("change", "missed");
+        queue.news("change", "missed");
         // Who may wait does.
         let waits = std::thread::spawn({
             let (queue, long) = (queue.clone(), long.clone());
@@ -253,9 +288,56 @@ mod tests {
         waits.join().unwrap();
         let printed = paper.read().replace(&long, "long");
         let lines: Vec<&str> = printed.lines().collect();
-        let missed = r#"{"jsonrpc":"2.0","method":"change","params":{"missed":true}}"#;
-        assert_eq!(lines.iter().filter(|line| **line == missed).count(), 1);
+        assert_eq!(lines.iter().filter(|line| **line == "missed").count(), 1);
+        assert!(!lines.contains(&"change"));
         assert_eq!((lines[0], lines.last()), ("0", Some(&"long")));
+    }
+
+    #[test]
+    fn one_line_stands_in_the_place_of_news_that_nobody_read() {
+        let paper = Paper::new();
+        let long = "x".repeat(MOST / 8);
+        paper.queue.news("0", "missed");
+        // What is added now waits behind what nobody reads.
+        paper.is_taken.recv().unwrap();
+        for number in 1..20 {
+            paper.queue.news(&format!("{number}{long}"), "missed");
+        }
+        paper.go_on.send(()).unwrap();
+        paper.read();
+        paper.queue.news("behind", "missed");
+        let printed = paper.read().replace(&long, "");
+        let lines: Vec<&str> = printed.lines().collect();
+        // What had room is there from the beginning on.
+        assert_eq!(lines, ["0", "1", "2", "3", "missed", "behind"]);
+    }
+
+    #[test]
+    fn who_reads_gets_all_news_and_who_has_gone_is_noted() {
+        let printed = Arc::<Mutex<Vec<u8>>>::default();
+        let paper = Arc::clone(&printed);
+        let print = move |text: &[u8]| {
+            paper.lock().unwrap().extend_from_slice(text);
+            Ok(())
+        };
+        let queue = OutputQueue::start_patient(LONG, print, || ()).unwrap();
+        let line = "y".repeat(99);
+        let lines = 4 * MOST / 100;
+        for _ in 0..lines {
+            queue.news(&line, "missed");
+        }
+        queue.end().unwrap();
+        let all = format!("{line}\n").repeat(lines);
+        assert!(*printed.lock().unwrap() == all.into_bytes());
+
+        let (failed, received) = channel();
+        let print = |_: &[u8]| Err(io::ErrorKind::BrokenPipe.into());
+        let queue = OutputQueue::start_patient(LONG, print, move || failed.send(()).unwrap());
+        let queue = queue.unwrap();
+        queue.news("lost", "missed");
+        received.recv().unwrap();
+        let error = queue.end().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[test]
