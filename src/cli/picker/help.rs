@@ -4,200 +4,104 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::draw;
-use super::keys::{self, Action, ReadingAction};
+use super::keys::{self, Action};
 use super::state::{Focus, State};
 
-/// A key, or several that do the same.
-pub struct KeyHelp {
-    pub part: Part,
-    /// As they are written on keyboards: `Ctrl-P/K` is two keys.
-    pub keys: &'static str,
-    pub does: &'static str,
-    pub action: KeyAction,
-}
+/// A key, or several that do the same, as they are written on keyboards (`Ctrl-P/K` is two keys);
+/// what they do; and what they ask for.
+pub type KeyHelp = (&'static str, &'static str, Action);
 
-/// What a key asks for, by what has the keys.
-#[derive(Debug, PartialEq, Eq)]
-pub enum KeyAction {
-    List(Action),
-    Preview(ReadingAction),
-    Tree(ReadingAction),
-}
-
-/// What keys are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Sessions,
-    Preview,
-    List,
-    Query,
+/// What some keys are about.
+pub struct Part {
+    pub heading: &'static str,
+    /// Whether it stands in the first of two columns.
+    pub is_left: bool,
+    /// The keys, by what has them.
+    keys: &'static [(Focus, &'static [KeyHelp])],
 }
 
 impl Part {
-    pub const ALL: [Self; 4] = [Self::Sessions, Self::Preview, Self::List, Self::Query];
-
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Sessions => "Sessions",
-            Self::Preview => "Preview and tree",
-            Self::List => "List",
-            Self::Query => "Query",
-        }
-    }
-
-    /// Whether it stands in the first of two columns.
-    pub fn is_left(self) -> bool {
-        matches!(self, Self::Sessions | Self::Preview)
-    }
-}
-
-const fn key(part: Part, keys: &'static str, does: &'static str, action: Action) -> KeyHelp {
-    KeyHelp {
-        part,
-        keys,
-        does,
-        action: KeyAction::List(action),
-    }
-}
-
-const fn reading(keys: &'static str, does: &'static str, action: ReadingAction) -> KeyHelp {
-    KeyHelp {
-        part: Part::Preview,
-        keys,
-        does,
-        action: KeyAction::Preview(action),
-    }
-}
-
-const fn in_tree(keys: &'static str, does: &'static str, action: ReadingAction) -> KeyHelp {
-    KeyHelp {
-        part: Part::Preview,
-        keys,
-        does,
-        action: KeyAction::Tree(action),
+    pub fn keys(&self) -> impl Iterator<Item = (Focus, &'static KeyHelp)> {
+        let keys = self.keys.iter();
+        keys.flat_map(|(focus, keys)| keys.iter().map(move |key| (*focus, key)))
     }
 }
 
 /// All keys. Those of the list that move, choose and leave do so in the preview too.
-pub const KEYS: &[KeyHelp] = &[
-    key(
-        Part::Sessions,
-        "Enter Ctrl-M",
-        "continue the session",
-        Action::Accept,
-    ),
-    key(
-        Part::Sessions,
-        "Alt-Enter",
-        "continue from this entry",
-        Action::AcceptEntry,
-    ),
-    key(Part::Sessions, "Tab", "mark, and go down", Action::Mark),
-    key(
-        Part::Sessions,
-        "Shift-Tab",
-        "mark, and go up",
-        Action::MarkUp,
-    ),
-    key(Part::Sessions, "Alt-P", "pin or unpin", Action::Pin),
-    key(Part::Sessions, "Alt-C", "copy: choose what", Action::Copy),
-    key(
-        Part::Sessions,
-        "Alt-A",
-        "rename, label, trash …",
-        Action::Act,
-    ),
-    key(
-        Part::Sessions,
-        "Alt-S",
-        "all sessions, or here",
-        Action::TogglePlace,
-    ),
-    key(
-        Part::Sessions,
-        "Alt-O",
-        "best first, or newest",
-        Action::ToggleOrder,
-    ),
-    key(Part::Sessions, "F1", "this help", Action::Help),
-    key(Part::Sessions, "Esc Ctrl-C/G/Q", "leave", Action::Leave),
-    key(
-        Part::Sessions,
-        "Ctrl-Z",
-        "stop; fg goes on",
-        Action::Suspend,
-    ),
-    reading("n", "the next match", ReadingAction::NextMatch),
-    reading("N", "the match before", ReadingAction::LastMatch),
-    reading("Space", "a screen on", ReadingAction::PageDown),
-    reading("← Esc", "back to the list", ReadingAction::Back),
-    reading("t", "the tree, and back", ReadingAction::Tree),
-    in_tree("f", "the tree: other entries", ReadingAction::Tree),
-    in_tree("Enter", "the tree: read a branch", ReadingAction::Accept),
-    key(Part::List, "↑ Ctrl-P/K", "up", Action::Up),
-    key(Part::List, "↓ Ctrl-N/J", "down", Action::Down),
-    key(Part::List, "PgUp", "a page up", Action::PageUp),
-    key(Part::List, "PgDn", "a page down", Action::PageDown),
-    key(Part::List, "Ctrl-Home", "the first", Action::First),
-    key(Part::List, "Ctrl-End", "the last", Action::Last),
-    key(
-        Part::Query,
-        "Ctrl-Space",
-        "complete a filter",
-        Action::Complete,
-    ),
-    key(Part::Query, "← Ctrl-B", "a letter back", Action::Left),
-    key(
-        Part::Query,
-        "→ Ctrl-F",
-        "a letter on; preview",
-        Action::Right,
-    ),
-    key(
-        Part::Query,
-        "Alt-B Alt/Ctrl-←",
-        "a word back",
-        Action::WordLeft,
-    ),
-    key(
-        Part::Query,
-        "Alt-F Alt/Ctrl-→",
-        "a word on",
-        Action::WordRight,
-    ),
-    key(
-        Part::Query,
-        "Home Ctrl-A",
-        "to the beginning",
-        Action::LineStart,
-    ),
-    key(Part::Query, "End Ctrl-E", "to the end", Action::LineEnd),
-    key(
-        Part::Query,
-        "Bksp Ctrl-H",
-        "delete before",
-        Action::Backspace,
-    ),
-    key(Part::Query, "Del", "delete behind", Action::Delete),
-    key(
-        Part::Query,
-        "Ctrl-D",
-        "the same; empty: leave",
-        Action::DeleteOrLeave,
-    ),
-    key(
-        Part::Query,
-        "Ctrl-W Alt-Bksp",
-        "cut the word before",
-        Action::CutWord,
-    ),
-    key(Part::Query, "Ctrl-U", "cut all before", Action::CutToStart),
-    key(
-        Part::Query,
-        "Ctrl-Y",
-        "put back what was cut",
-        Action::PasteCut,
-    ),
+pub const PARTS: &[Part] = &[
+    Part {
+        heading: "Sessions",
+        is_left: true,
+        keys: &[(Focus::List, SESSIONS)],
+    },
+    Part {
+        heading: "Preview and tree",
+        is_left: true,
+        keys: &[(Focus::Preview, PREVIEW), (Focus::Tree, TREE)],
+    },
+    Part {
+        heading: "List",
+        is_left: false,
+        keys: &[(Focus::List, LIST)],
+    },
+    Part {
+        heading: "Query",
+        is_left: false,
+        keys: &[(Focus::List, QUERY)],
+    },
+];
+
+const SESSIONS: &[KeyHelp] = &[
+    ("Enter Ctrl-M", "continue the session", Action::Accept),
+    ("Alt-Enter", "continue from this entry", Action::AcceptEntry),
+    ("Tab", "mark, and go down", Action::Mark),
+    ("Shift-Tab", "mark, and go up", Action::MarkUp),
+    ("Alt-P", "pin or unpin", Action::Pin),
+    ("Alt-C", "copy: choose what", Action::Copy),
+    ("Alt-A", "rename, label, trash …", Action::Act),
+    ("Alt-S", "all sessions, or here", Action::TogglePlace),
+    ("Alt-O", "best first, or newest", Action::ToggleOrder),
+    ("F1", "this help", Action::Help),
+    ("Esc Ctrl-C/G/Q", "leave", Action::Leave),
+    ("Ctrl-Z", "stop; fg goes on", Action::Suspend),
+];
+
+const PREVIEW: &[KeyHelp] = &[
+    ("n", "the next match", Action::NextMatch),
+    ("N", "the match before", Action::LastMatch),
+    ("Space", "a screen on", Action::PageDown),
+    ("← Esc", "back to the list", Action::Back),
+    ("t", "the tree, and back", Action::Tree),
+];
+
+const TREE: &[KeyHelp] = &[
+    ("f", "the tree: other entries", Action::Tree),
+    ("Enter", "the tree: read a branch", Action::Accept),
+];
+
+const LIST: &[KeyHelp] = &[
+    ("↑ Ctrl-P/K", "up", Action::Up),
+    ("↓ Ctrl-N/J", "down", Action::Down),
+    ("PgUp", "a page up", Action::PageUp),
+    ("PgDn", "a page down", Action::PageDown),
+    ("Ctrl-Home", "the first", Action::First),
+    ("Ctrl-End", "the last", Action::Last),
+];
+
+const QUERY: &[KeyHelp] = &[
+    ("Ctrl-Space", "complete a filter", Action::Complete),
+    ("← Ctrl-B", "a letter back", Action::Left),
+    ("→ Ctrl-F", "a letter on; preview", Action::Right),
+    ("Alt-B Alt/Ctrl-←", "a word back", Action::WordLeft),
+    ("Alt-F Alt/Ctrl-→", "a word on", Action::WordRight),
+    ("Home Ctrl-A", "to the beginning", Action::LineStart),
+    ("End Ctrl-E", "to the end", Action::LineEnd),
+    ("Bksp Ctrl-H", "delete before", Action::Backspace),
+    ("Del", "delete behind", Action::Delete),
+    ("Ctrl-D", "the same; empty: leave", Action::DeleteOrLeave),
+    ("Ctrl-W Alt-Bksp", "cut the word before", Action::CutWord),
+    ("Ctrl-U", "cut all before", Action::CutToStart),
+    ("Ctrl-Y", "put back what was cut", Action::PasteCut),
 ];
 
 /// The keys that people need first, for the line at the bottom.
@@ -289,16 +193,21 @@ mod tests {
         events
     }
 
+    /// What a key means where this has the keys.
+    fn meaning(focus: Focus, key: KeyEvent) -> Option<Action> {
+        match focus {
+            Focus::List => keys::in_list(key),
+            Focus::Preview => keys::in_preview(key),
+            Focus::Tree => keys::in_tree(key),
+            Focus::Help => None,
+        }
+    }
+
     #[test]
     fn every_key_does_what_the_help_says() {
-        for line in KEYS {
-            for event in events(line.keys) {
-                let action = match line.action {
-                    KeyAction::List(_) => keys::in_list(event).map(KeyAction::List),
-                    KeyAction::Preview(_) => keys::in_preview(event).map(KeyAction::Preview),
-                    KeyAction::Tree(_) => keys::in_tree(event).map(KeyAction::Tree),
-                };
-                assert_eq!(action.as_ref(), Some(&line.action), "{}", line.keys);
+        for (focus, (keys, _, action)) in PARTS.iter().flat_map(Part::keys) {
+            for event in events(keys) {
+                assert_eq!(meaning(focus, event), Some(*action), "{keys}");
             }
         }
     }
@@ -331,11 +240,13 @@ mod tests {
             .collect()
     }
 
-    /// The keys that the help tells of, with what they ask for.
-    fn told() -> Vec<(KeyEvent, &'static KeyAction)> {
-        let lines = KEYS.iter();
-        let told =
-            lines.flat_map(|line| events(line.keys).into_iter().map(|key| (key, &line.action)));
+    /// The keys that the help tells of, with what has them and what they ask for.
+    fn told() -> Vec<(Focus, KeyEvent, Action)> {
+        let told = PARTS.iter().flat_map(Part::keys);
+        let told = told.flat_map(|(focus, (keys, _, action))| {
+            let events = events(keys).into_iter();
+            events.map(move |key| (focus, key, *action))
+        });
         told.collect()
     }
 
@@ -350,12 +261,12 @@ mod tests {
             // key of its own.
             let is_capital = matches!(key.code, KeyCode::Char(letter) if letter.is_uppercase());
             let alone = keys::in_list(KeyEvent::new(key.code, KeyModifiers::NONE));
-            let is_same = !key.modifiers.is_empty() && alone.as_ref() == Some(&action);
+            let is_same = !key.modifiers.is_empty() && alone == Some(action);
             if is_capital || is_same || matches!(action, Action::Type(_)) {
                 continue;
             }
-            let action = KeyAction::List(action);
-            assert!(told.contains(&(key, &action)), "{key:?} {action:?}");
+            let is_told = told.contains(&(Focus::List, key, action));
+            assert!(is_told, "{key:?} {action:?}");
         }
     }
 
@@ -365,27 +276,22 @@ mod tests {
         for key in all_keys() {
             // What it does in the list it does there too; Home and End are of the text.
             let in_list = keys::in_list(key).map(|action| match action {
-                Action::LineStart => "First".to_owned(),
-                Action::LineEnd => "Last".to_owned(),
-                action => format!("{action:?}"),
+                Action::LineStart => Action::First,
+                Action::LineEnd => Action::Last,
+                action => action,
             });
-            let is_as_in_list = |action| in_list.as_ref() == Some(&format!("{action:?}"));
-            let in_preview = keys::in_preview(key).filter(|action| !is_as_in_list(*action));
-            if let Some(action) = in_preview.map(KeyAction::Preview) {
+            let is_of_its_own = |action: &Action| in_list != Some(*action);
+            if let Some(action) = keys::in_preview(key).filter(is_of_its_own) {
                 let is_alone = key.modifiers.is_empty();
-                assert!(
-                    !is_alone || told.contains(&(key, &action)),
-                    "{key:?} {action:?}"
-                );
+                let is_told = told.contains(&(Focus::Preview, key, action));
+                assert!(!is_alone || is_told, "{key:?} {action:?}");
             }
-            let in_tree = keys::in_tree(key).filter(|action| !is_as_in_list(*action));
-            if let Some(action) = in_tree {
+            if let Some(action) = keys::in_tree(key).filter(is_of_its_own) {
                 let is_in_preview = keys::in_preview(key) == Some(action);
                 // The key that opened it closes it.
-                let is_back = keys::in_preview(key) == Some(ReadingAction::Tree);
-                let action = KeyAction::Tree(action);
-                let is_told = is_in_preview || is_back || told.contains(&(key, &action));
-                assert!(is_told, "{key:?} {action:?}");
+                let is_back = keys::in_preview(key) == Some(Action::Tree);
+                let is_told = told.contains(&(Focus::Tree, key, action));
+                assert!(is_in_preview || is_back || is_told, "{key:?} {action:?}");
             }
         }
     }
@@ -398,9 +304,8 @@ mod tests {
         let (text, _) = text.split_once("\n## ").expect("what follows");
         let rows = text.lines().filter(|line| line.starts_with("| "));
         let rows: Vec<&str> = rows.filter(|line| *line != "| key | does |").collect();
-        let told = KEYS
-            .iter()
-            .map(|line| format!("| {} | {} |", line.keys, line.does));
+        let told = PARTS.iter().flat_map(Part::keys);
+        let told = told.map(|(_, (keys, does, _))| format!("| {keys} | {does} |"));
         assert_eq!(rows, told.collect::<Vec<_>>());
     }
 }

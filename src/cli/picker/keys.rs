@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// What a key asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Type(char),
     Up,
@@ -42,6 +42,13 @@ pub enum Action {
     /// Offers what the word being typed may become.
     Complete,
     Help,
+    /// Where text is read: the next match, and the one before.
+    NextMatch,
+    LastMatch,
+    /// The tree; in the tree: other entries of it.
+    Tree,
+    /// From what is read to what had the keys before.
+    Back,
 }
 
 /// What a key means while the query line has the keys; `None`: nothing.
@@ -106,46 +113,21 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
     })
 }
 
-/// What a key asks of the preview.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadingAction {
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    First,
-    Last,
-    NextMatch,
-    LastMatch,
-    /// The tree; in the tree: other entries of it.
-    Tree,
-    /// What the list does with Enter; in the tree: that branch is read.
-    Accept,
-    AcceptEntry,
-    /// To what had the keys before.
-    Back,
-    Pin,
-    Copy,
-    Act,
-    Help,
-    Leave,
-}
-
 /// What a key means while the preview has the keys; `None`: nothing.
-pub fn in_preview(key: KeyEvent) -> Option<ReadingAction> {
+pub fn in_preview(key: KeyEvent) -> Option<Action> {
     match (key.code, is_plain(key)) {
-        (KeyCode::Char('n'), true) => Some(ReadingAction::NextMatch),
-        (KeyCode::Char('N'), true) => Some(ReadingAction::LastMatch),
-        (KeyCode::Char('t'), true) => Some(ReadingAction::Tree),
+        (KeyCode::Char('n'), true) => Some(Action::NextMatch),
+        (KeyCode::Char('N'), true) => Some(Action::LastMatch),
+        (KeyCode::Char('t'), true) => Some(Action::Tree),
         _ => in_text(key),
     }
 }
 
 /// What a key means while the tree has the keys; `None`: nothing.
-pub fn in_tree(key: KeyEvent) -> Option<ReadingAction> {
+pub fn in_tree(key: KeyEvent) -> Option<Action> {
     match (key.code, is_plain(key)) {
-        (KeyCode::Char('f'), true) => Some(ReadingAction::Tree),
-        (KeyCode::Char('t'), true) => Some(ReadingAction::Back),
+        (KeyCode::Char('f'), true) => Some(Action::Tree),
+        (KeyCode::Char('t'), true) => Some(Action::Back),
         _ => in_text(key),
     }
 }
@@ -156,24 +138,14 @@ fn is_plain(key: KeyEvent) -> bool {
 }
 
 /// What a key means in any text that is read.
-fn in_text(key: KeyEvent) -> Option<ReadingAction> {
+fn in_text(key: KeyEvent) -> Option<Action> {
     Some(match in_list(key)? {
-        Action::Up => ReadingAction::Up,
-        Action::Down => ReadingAction::Down,
-        Action::PageUp => ReadingAction::PageUp,
-        Action::PageDown | Action::Type(' ') => ReadingAction::PageDown,
+        Action::Type(' ') => Action::PageDown,
         // Home and End, which in a line are its own.
-        Action::First | Action::LineStart => ReadingAction::First,
-        Action::Last | Action::LineEnd => ReadingAction::Last,
-        Action::Accept => ReadingAction::Accept,
-        Action::AcceptEntry => ReadingAction::AcceptEntry,
-        Action::Left => ReadingAction::Back,
-        Action::Leave if key.code == KeyCode::Esc => ReadingAction::Back,
-        Action::Leave => ReadingAction::Leave,
-        Action::Pin => ReadingAction::Pin,
-        Action::Copy => ReadingAction::Copy,
-        Action::Act => ReadingAction::Act,
-        Action::Help => ReadingAction::Help,
-        _ => return None,
+        Action::LineStart => Action::First,
+        Action::LineEnd => Action::Last,
+        Action::Left => Action::Back,
+        Action::Leave if key.code == KeyCode::Esc => Action::Back,
+        other => other,
     })
 }

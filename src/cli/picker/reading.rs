@@ -2,10 +2,9 @@
 
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
-use super::choice::ChosenAction;
 use super::draw::{self, Spot};
 use super::help::HINT;
-use super::keys::{self, ReadingAction};
+use super::keys::{self, Action};
 use super::message::PreviewRequest;
 use super::pane::Direction;
 use super::state::{Focus, State, Task};
@@ -76,19 +75,19 @@ impl State {
             return Vec::new();
         };
         let request = match action {
-            ReadingAction::Up => self.pane.scroll(-1),
-            ReadingAction::Down => self.pane.scroll(1),
-            ReadingAction::PageUp => self.pane.page(-1),
-            ReadingAction::PageDown => self.pane.page(1),
-            ReadingAction::First => self.pane.first(),
-            ReadingAction::Last => self.pane.last(),
-            ReadingAction::NextMatch => self.pane.go_to_match(Direction::Down),
-            ReadingAction::LastMatch => self.pane.go_to_match(Direction::Up),
-            ReadingAction::Tree => {
+            Action::Up => self.pane.scroll(-1),
+            Action::Down => self.pane.scroll(1),
+            Action::PageUp => self.pane.page(-1),
+            Action::PageDown => self.pane.page(1),
+            Action::First => self.pane.first(),
+            Action::Last => self.pane.last(),
+            Action::NextMatch => self.pane.go_to_match(Direction::Down),
+            Action::LastMatch => self.pane.go_to_match(Direction::Up),
+            Action::Tree => {
                 self.focus = Focus::Tree;
                 self.pane.open_tree()
             }
-            ReadingAction::Back => {
+            Action::Back => {
                 self.focus = Focus::List;
                 None
             }
@@ -105,19 +104,19 @@ impl State {
             draw::preview_size(self.size, self.is_plain).map_or(1, |size| usize::from(size.height));
         let page = isize::try_from(rows_in(height)).unwrap_or(1);
         let by = match action {
-            ReadingAction::Up => -1,
-            ReadingAction::Down => 1,
-            ReadingAction::PageUp => -page,
-            ReadingAction::PageDown => page,
-            ReadingAction::First => isize::MIN,
-            ReadingAction::Last => isize::MAX,
-            ReadingAction::Tree => return tasks(self.pane.turn_tree()),
-            ReadingAction::Accept => {
+            Action::Up => -1,
+            Action::Down => 1,
+            Action::PageUp => -page,
+            Action::PageDown => page,
+            Action::First => isize::MIN,
+            Action::Last => isize::MAX,
+            Action::Tree => return tasks(self.pane.turn_tree()),
+            Action::Accept => {
                 self.focus = Focus::Preview;
                 let request = self.pane.choose_branch();
                 return tasks(request.or_else(|| self.pane.close_tree()));
             }
-            ReadingAction::Back => {
+            Action::Back => {
                 self.focus = Focus::Preview;
                 return tasks(self.pane.close_tree());
             }
@@ -130,18 +129,10 @@ impl State {
     }
 
     /// What a key does wherever text is read.
-    fn act_anywhere(&mut self, action: ReadingAction) -> Vec<Task> {
+    fn act_anywhere(&mut self, action: Action) -> Vec<Task> {
+        use Action::{Accept, AcceptEntry, Act, Copy, Help, Leave, Pin};
         match action {
-            ReadingAction::Accept => self.accept(ChosenAction::Accept),
-            ReadingAction::AcceptEntry => self.accept(ChosenAction::ResumeFrom),
-            ReadingAction::Leave => vec![Task::Leave(None)],
-            ReadingAction::Pin => self.pin(),
-            ReadingAction::Copy => self.ask_what_to_copy(),
-            ReadingAction::Act => self.ask_what_to_do(),
-            ReadingAction::Help => {
-                self.open_help();
-                Vec::new()
-            }
+            Accept | AcceptEntry | Leave | Pin | Copy | Act | Help => self.act(action),
             _ => Vec::new(),
         }
     }

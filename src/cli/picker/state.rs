@@ -423,7 +423,7 @@ impl State {
         tasks
     }
 
-    fn act(&mut self, action: Action) -> Vec<Task> {
+    pub(super) fn act(&mut self, action: Action) -> Vec<Task> {
         match action {
             Action::Up => return self.moved(-1),
             Action::Down => return self.moved(1),

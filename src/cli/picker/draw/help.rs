@@ -6,9 +6,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Clear;
 
 use crate::output::text::columns;
-use crate::picker::help::{KEYS, KeyAction, KeyHelp, Part};
+use crate::picker::help::{KeyHelp, PARTS, Part};
 use crate::picker::keys::Action;
 use crate::picker::palette::Palette;
+use crate::picker::state::Focus;
 use crate::picker::{Purpose, State};
 
 /// From so many columns on there are two columns of keys.
@@ -80,45 +81,51 @@ fn put(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>, top: usize) {
 
 /// The parts of one column.
 fn column(is_left: bool, purpose: Purpose, palette: Palette) -> Vec<Line<'static>> {
-    let parts = Part::ALL
-        .into_iter()
-        .filter(|part| part.is_left() == is_left);
-    let parts: Vec<Part> = parts.collect();
-    let of = |part: Part| KEYS.iter().filter(move |key| key.part == part);
-    let keys = parts.iter().copied().flat_map(of);
-    let width = keys.map(|key| columns(key.keys)).max().unwrap_or(0);
+    let parts = || PARTS.iter().filter(move |part| part.is_left == is_left);
+    let keys = parts().flat_map(Part::keys);
+    let width = keys.map(|(_, (keys, ..))| columns(keys)).max().unwrap_or(0);
     let mut lines = Vec::new();
-    for part in parts.iter().copied() {
+    for part in parts() {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.push(Line::styled(part.heading(), palette.strong()));
-        lines.extend(of(part).map(|key| line(key, purpose, width, palette)));
+        lines.push(Line::styled(part.heading, palette.strong()));
+        lines.extend(
+            part.keys()
+                .map(|(focus, key)| line(focus, key, purpose, width, palette)),
+        );
     }
     lines
 }
 
-fn line(key: &KeyHelp, purpose: Purpose, width: usize, palette: Palette) -> Line<'static> {
-    let blanks = " ".repeat(width - columns(key.keys) + 1);
+fn line(
+    focus: Focus,
+    key: &KeyHelp,
+    purpose: Purpose,
+    width: usize,
+    palette: Palette,
+) -> Line<'static> {
+    let (keys, ..) = *key;
+    let blanks = " ".repeat(width - columns(keys) + 1);
     Line::from(vec![
-        Span::raw(key.keys),
+        Span::raw(keys),
         Span::raw(blanks),
-        Span::styled(does(key, purpose), palette.quiet()),
+        Span::styled(does(focus, key, purpose), palette.quiet()),
     ])
 }
 
 /// What a key does where the picker is opened for this.
-fn does(key: &KeyHelp, purpose: Purpose) -> &'static str {
-    let KeyAction::List(action) = &key.action else {
-        return key.does;
-    };
+fn does(focus: Focus, &(_, does, action): &KeyHelp, purpose: Purpose) -> &'static str {
+    if focus != Focus::List {
+        return does;
+    }
     match (action, purpose) {
         (Action::Accept, Purpose::Print(_)) => "print what is marked",
         (Action::AcceptEntry, Purpose::Print(_)) => "branch at this entry",
         (Action::Accept, Purpose::Show) => "read the session",
         (Action::AcceptEntry, Purpose::Show) => "read this entry",
         (Action::Accept | Action::AcceptEntry, Purpose::Tree) => "draw the tree",
-        _ => key.does,
+        _ => does,
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::actions::{Job, JobResult, Target};
 use super::*;
 use crate::news::News;
 use crate::picker::Opening;
-use crate::picker::choice::{Choice, Purpose};
+use crate::picker::choice::{Choice, ChosenAction, Purpose};
 use crate::picker::message::{Answer, Message, Preview, PreviewContent, PreviewPart, Row};
 use crate::picker::pane::Block;
 use crate::picker::previewer::hit;
