@@ -4,9 +4,10 @@ use clap::ValueEnum;
 use sessionary::model::SessionRow;
 
 /// What the picker is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Purpose {
     /// Enter continues the session.
+    #[default]
     Resume,
     /// Enter reads it back.
     Show,

@@ -2,8 +2,6 @@
 //!
 //! Nothing here waits, reads or draws: [`State::take`] says what is to be done.
 
-use std::time::Duration;
-
 use ratatui::crossterm::event::{Event as TerminalEvent, KeyEvent};
 use ratatui::layout::Size;
 
@@ -54,6 +52,7 @@ pub enum Focus {
 }
 
 /// All that the screen shows.
+#[derive(Default)]
 pub struct State {
     pub line: QueryLine,
     pub purpose: Purpose,
@@ -64,11 +63,9 @@ pub struct State {
     pub selected: usize,
     /// The first row that is seen.
     pub top: usize,
-    /// The filters of the query, as they were typed.
-    pub filters: Vec<String>,
     pub marked: Marks,
-    /// What the last answer said beside its rows.
-    pub summary: Summary,
+    /// The last answer, but for its rows.
+    pub summary: Answer,
     pub pane: Pane,
     /// Files that are read for the first time: how many of how many.
     pub reading: Option<(u64, u64)>,
@@ -116,62 +113,15 @@ pub struct State {
     pub(super) is_branching: bool,
 }
 
-/// What an answer said beside its rows.
-#[derive(Debug, Default, Clone)]
-pub struct Summary {
-    pub query: String,
-    pub total: u64,
-    pub total_exact: bool,
-    pub has_more: bool,
-    pub complete: bool,
-    pub unindexed: u64,
-    pub notes: Vec<String>,
-    pub not_read: Vec<String>,
-    pub took: Duration,
-    /// Sessions of the index, as far as they were counted.
-    pub all: u64,
-    /// Found by titles alone.
-    pub is_provisional: bool,
-}
-
 impl State {
     pub fn new(opening: &Opening, size: Size) -> Self {
         Self {
             line: QueryLine::new(&opening.query),
             purpose: opening.purpose,
-            place: Place::default(),
-            order: Order::default(),
-            rows: Vec::new(),
-            selected: 0,
-            top: 0,
-            filters: Vec::new(),
-            marked: Marks::default(),
-            summary: Summary::default(),
-            pane: Pane::default(),
-            reading: None,
-            behind: None,
-            most_unindexed: 0,
-            notice: None,
-            focus: Focus::default(),
-            dialog: None,
-            completion: None,
-            help_top: 0,
-            before_help: Focus::default(),
-            has_trashed: false,
-            completions: 0,
             size,
             is_plain: opening.height.is_some(),
             has_here: opening.here.is_some(),
-            asked: Question::default(),
-            is_answered: false,
-            typed: 0,
-            answered: 0,
-            is_listed: false,
-            waiting: Vec::new(),
-            is_under_way: false,
-            is_overtaken: false,
-            goes_to_last: false,
-            is_branching: false,
+            ..Self::default()
         }
     }
 
@@ -269,9 +219,9 @@ impl State {
     }
 
     /// Shows an answer, and does what has waited for it.
-    fn show(&mut self, answer: Answer) -> Vec<Task> {
+    fn show(&mut self, mut answer: Answer) -> Vec<Task> {
         // The selection stays on its session where only the index has changed.
-        let is_same = self.summary.query == answer.question.query;
+        let is_same = self.summary.question.query == answer.question.query;
         // Whoever has not moved looks at the best, which titles alone do not tell.
         let has_moved = self.selected > 0 || self.answered >= self.typed;
         let is_first = self.summary.is_provisional && !has_moved;
@@ -289,36 +239,23 @@ impl State {
         }
         self.is_answered = true;
         self.is_listed = true;
-        self.rows = answer.rows;
+        self.rows = std::mem::take(&mut answer.rows);
         self.selected = match (place, is_same) {
             (Some(place), _) => place,
             (None, true) => self.selected.min(self.rows.len().saturating_sub(1)),
             (None, false) => 0,
         };
         self.most_unindexed = self.most_unindexed.max(answer.unindexed);
-        self.filters = answer.filters;
         self.scroll();
-        self.summary = Summary {
+        if answer.all == 0 {
             // A search does not count the others.
-            all: match answer.all {
-                0 => self.summary.all,
-                all => all,
-            },
-            query: answer.question.query,
-            total: answer.total,
-            total_exact: answer.total_exact,
-            has_more: answer.has_more,
-            complete: answer.complete,
-            unindexed: answer.unindexed,
-            notes: answer.notes,
-            not_read: answer.not_read,
-            took: answer.took,
-            is_provisional: answer.is_provisional,
-        };
-        if answer.is_provisional {
+            answer.all = self.summary.all;
+        }
+        self.summary = answer;
+        if self.summary.is_provisional {
             return self.look().into_iter().collect();
         }
-        self.answered = answer.question.number;
+        self.answered = self.summary.question.number;
         let mut tasks: Vec<Task> = self.look().into_iter().collect();
         tasks.extend(self.do_what_waits());
         tasks.extend(self.more(0));
@@ -355,7 +292,7 @@ impl State {
             self.leave_preview();
             return None;
         };
-        let request = self.pane.look(row, &self.summary.query, size);
+        let request = self.pane.look(row, &self.summary.question.query, size);
         self.leave_tree_that_is_gone();
         request.map(Box::new).map(Task::Preview)
     }

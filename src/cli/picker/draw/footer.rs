@@ -23,7 +23,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
     }
     let (quiet, chip) = (palette.quiet(), palette.selected());
     let mut spans = vec![Span::styled(place(state), palette.name())];
-    for filter in state.filters.iter().take(MOST_FILTERS) {
+    for filter in state.summary.filters.iter().take(MOST_FILTERS) {
         spans.push(Span::raw(" "));
         spans.push(Span::styled(format!(" {} ", plain_line(filter)), chip));
     }
@@ -72,7 +72,7 @@ fn found(state: &State) -> String {
     if summary.is_provisional {
         return "by titles so far…".to_owned();
     }
-    let found = match (summary.query.trim().is_empty(), summary.all) {
+    let found = match (summary.question.query.trim().is_empty(), summary.all) {
         (true, _) => count(summary.total, "session"),
         // Before they were listed, nobody knows how many there are.
         (false, 0) => format!("{most}{}", count(summary.total, "session")),
@@ -137,7 +137,7 @@ mod tests {
     use ratatui::layout::Size;
 
     use super::{found, notice_lines};
-    use crate::picker::state::Summary;
+    use crate::picker::message::{Answer, Question};
     use crate::picker::{Opening, Purpose, State};
 
     #[test]
@@ -157,12 +157,15 @@ mod tests {
             ("bulk", 95, 90, "95 of 95 · 0 ms"),
             ("", 90, 90, "90 sessions · 0 ms"),
         ] {
-            state.summary = Summary {
-                query: query.to_owned(),
+            state.summary = Answer {
+                question: Question {
+                    query: query.to_owned(),
+                    ..Question::default()
+                },
                 total,
                 total_exact: true,
                 all,
-                ..Summary::default()
+                ..Answer::default()
             };
             assert_eq!(found(&state), wanted);
         }
