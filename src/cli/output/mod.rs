@@ -42,6 +42,7 @@ use crate::places;
 use crate::redact;
 use spool::Spool;
 use style::Style;
+use time::Clock;
 
 /// Where answers go, and how they look.
 #[derive(Clone)]
@@ -56,8 +57,8 @@ pub struct Screen {
     pub width: Option<usize>,
     /// The moment that ages count from, in ms.
     pub now_ms: i64,
-    /// Whether that moment is another one than that of the beginning.
-    pub is_rehearsed: bool,
+    /// What tells that moment once more, later.
+    pub clock: Clock,
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
     /// Whether the index is named by a flag, for this command alone.
@@ -90,17 +91,15 @@ impl Screen {
             Color::Auto => !set("NO_COLOR") && !dumb,
         };
         let colours = has_colours && (terminal || matches!(global.color, Color::Always));
-        let now_ms = match (global.now, demo::now_ms()) {
-            (None, Some(demo)) => demo,
-            (named, _) => named.unwrap_or_else(jiff::Timestamp::now).as_millisecond(),
-        };
+        let named = global.now.map(jiff::Timestamp::as_millisecond);
+        let clock = Clock(named.or_else(demo::now_ms));
         Ok(Self {
             json: global.json,
             style: Style::new(colours),
             has_colours,
             width,
-            now_ms,
-            is_rehearsed: global.now.is_some() || demo::now_ms().is_some(),
+            now_ms: clock.now_ms(),
+            clock,
             again: again::as_typed(global),
             names_index: global.index.is_some(),
             home: places::surroundings().home,

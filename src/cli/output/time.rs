@@ -7,6 +7,18 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
+/// The clock of a process that may stay open: the system's, or one that stands still at the moment
+/// that was named.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock(pub Option<i64>);
+
+impl Clock {
+    pub fn now_ms(self) -> i64 {
+        let now = || jiff::Timestamp::now().as_millisecond();
+        self.0.unwrap_or_else(now)
+    }
+}
+
 /// `now`, `5m`, `3h`, `2d`, or the date of what is older than 30 days or lies ahead.
 pub fn age(time: Option<&str>, now: Now) -> String {
     let Some(ms) = time.and_then(ms_of) else {

@@ -10,7 +10,6 @@ use sessionary::format::resume;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Freshness, Index};
 
-use super::clock::Clock;
 use super::copy::{self, CopyFormat};
 use super::message::{Key, Message};
 use super::pins;
@@ -162,9 +161,8 @@ struct Worker {
 
 impl Worker {
     fn work(mut self, asked: &Receiver<Job>) {
-        let clock = Clock::of(&self.screen);
         for job in asked {
-            self.screen.now_ms = clock.now_ms();
+            self.screen.now_ms = self.screen.clock.now_ms();
             let done = self.done(job);
             let done = done.unwrap_or_else(|failure| JobResult::Said(failure.line()));
             // What was asked for is done also where nobody listens any more.

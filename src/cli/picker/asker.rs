@@ -11,7 +11,6 @@ use sessionary::model::{Cancel, Mask, SessionRow};
 use sessionary::syntax::{self, Alternative, FilterValue, Now};
 use sessionary::{Config, Error, Freshness, Index, with_causes};
 
-use super::clock::Clock;
 use super::latest::Latest;
 use super::message::{Answer, Key, Message, Order, Place, Question, Reason, Row};
 use super::pins::{self, PinsProblem};
@@ -19,6 +18,7 @@ use super::{may_panic, start_thread};
 use crate::here::Here;
 use crate::not_read;
 use crate::output::Screen;
+use crate::output::time::Clock;
 use crate::places;
 
 /// Rows among which the session is looked for, at most, on which the selection stands.
@@ -40,7 +40,7 @@ pub fn start(
         config: config.clone(),
         here: here.cloned(),
         mask: screen.mask(),
-        clock: Clock::of(screen),
+        clock: screen.clock,
         pins: pins::file(&places::surroundings()),
         index: None,
     };
@@ -391,7 +391,7 @@ mod tests {
             config,
             here: Some(Here::alone(folder.join("here"))),
             mask: None,
-            clock: Clock::set_to(0),
+            clock: Clock(Some(0)),
             pins: Some(folder.join("pins.json")),
             index: None,
         }
@@ -415,7 +415,7 @@ mod tests {
         // An hour after the newest session, and three days after that.
         let noon: jiff::Timestamp = "2026-01-09T10:00:00Z".parse().expect("a moment");
         for (days, found) in [(0, "s0 s1"), (3, "")] {
-            asker.clock = Clock::set_to(noon.as_millisecond() + days * 86_400_000);
+            asker.clock = Clock(Some(noon.as_millisecond() + days * 86_400_000));
             let answer = ask(&mut asker, "linker since:2d", Place::Everywhere, 10);
             assert_eq!(shown(&answer), found);
         }

@@ -11,12 +11,12 @@ use sessionary::syntax::{self, Alternative, Now};
 use sessionary::{Config, Error, Freshness, Index};
 
 use super::asker::row;
-use super::clock::Clock;
 use super::latest::Latest;
 use super::message::{Answer, Message, Place, Question, Row};
 use super::titles::{self, Titles};
 use super::{may_panic, start_thread};
 use crate::output::Screen;
+use crate::output::time::Clock;
 
 /// An answer that takes longer is announced: there is as much time again to do that within a frame.
 const PATIENCE: Duration = Duration::from_millis(8);
@@ -35,7 +35,7 @@ pub fn start(
     let mut hinter = Hinter {
         config: config.clone(),
         mask: screen.mask(),
-        clock: Clock::of(screen),
+        clock: screen.clock,
         index: None,
         titles: Titles::default(),
         read: None,

@@ -10,7 +10,6 @@ mod actions;
 mod asker;
 mod asking;
 mod choice;
-mod clock;
 mod completion;
 mod copy;
 mod draw;
@@ -49,7 +48,6 @@ use crate::here::Here;
 use crate::output::Screen;
 use actions::Jobs;
 pub use choice::{Choice, ChosenAction, PrintFormat, Purpose};
-use clock::Clock;
 use draw::Reader;
 use latest::Latest;
 use message::{Message, Reason, System};
@@ -160,7 +158,7 @@ struct Loop<'a> {
 
 impl Loop<'_> {
     fn run(mut self, first: Message) -> Result<Option<Choice>, Failure> {
-        let (begun, clock) = (Instant::now(), Clock::of(self.screen));
+        let begun = Instant::now();
         if let Some(end) = self.take(first)? {
             return Ok(end);
         }
@@ -196,7 +194,7 @@ impl Loop<'_> {
                 screen: self.screen,
                 palette: Palette::of(self.screen).plain(self.state.is_plain),
                 now: Now {
-                    ms: clock.now_ms(),
+                    ms: self.screen.clock.now_ms(),
                     zone: self.screen.zone(),
                 },
             };

@@ -225,9 +225,7 @@ impl Toolbox {
         let served = self.served.cancelled_by(&caller.cancel);
         let open = || served.open(Freshness::Check);
         let mut screen = self.screen.clone();
-        if !screen.is_rehearsed {
-            screen.now_ms = jiff::Timestamp::now().as_millisecond();
-        }
+        screen.now_ms = screen.clock.now_ms();
         let mut call = Call {
             index: open()?,
             place,

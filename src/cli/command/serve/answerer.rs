@@ -32,8 +32,6 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub struct Asker {
     served: ServedIndex,
     screen: Screen,
-    /// The moment that `--now` names.
-    now_ms: Option<i64>,
     first_look: FirstLook,
 }
 
@@ -42,7 +40,6 @@ impl Asker {
         Self {
             served: ServedIndex::new(config),
             screen: screen.clone(),
-            now_ms: screen.is_rehearsed.then_some(screen.now_ms),
             first_look,
         }
     }
@@ -228,8 +225,7 @@ impl Answerer {
     /// The screen of this moment.
     fn screen(&self) -> Screen {
         let mut screen = self.asker.screen.clone();
-        let now = || jiff::Timestamp::now().as_millisecond();
-        screen.now_ms = self.asker.now_ms.unwrap_or_else(now);
+        screen.now_ms = screen.clock.now_ms();
         screen
     }
 
