@@ -210,10 +210,6 @@ impl Service for Serve {
         };
         Ok(answer)
     }
-
-    fn told(&self, _: &str, _: &Value, _: &OutputQueue) {}
-
-    fn replied(&self, _: &Value, _: Option<&Value>) {}
 }
 
 impl Serve {

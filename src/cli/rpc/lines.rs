@@ -1,6 +1,6 @@
 //! Where does a line end, and which one is too long to be kept?
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use super::message::{Code, Fault};
 
@@ -34,31 +34,18 @@ impl<R: BufRead> Lines<R> {
     /// The next line; `None` at the end, and where nothing can be read any more.
     pub fn next(&mut self) -> Option<Line> {
         loop {
-            let (mut line, mut is_long) = (Vec::new(), false);
-            let ended = loop {
-                let there = match self.input.fill_buf() {
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                    Err(_) => return None,
-                    Ok(there) => there,
-                };
-                let end = memchr::memchr(b'\n', there);
-                let part = &there[..end.unwrap_or(there.len())];
-                is_long |= line.len() + part.len() > MOST;
-                match is_long {
-                    true => line = Vec::new(),
-                    false => line.extend_from_slice(part),
-                }
-                let (taken, is_end) = (part.len() + usize::from(end.is_some()), there.is_empty());
-                self.input.consume(taken);
-                if end.is_some() || is_end {
-                    break is_end;
-                }
-            };
-            match (is_long, line.trim_ascii().is_empty()) {
-                (true, _) => return Some(Line::TooLong),
-                (false, false) => return Some(Line::Whole(line)),
-                (false, true) if ended => return None,
-                (false, true) => {}
+            let mut line = Vec::new();
+            let mut part = self.input.by_ref().take(MOST as u64 + 1);
+            if part.read_until(b'\n', &mut line).ok()? == 0 {
+                return None;
+            }
+            let is_ended = line.pop_if(|last| *last == b'\n').is_some();
+            if !is_ended && line.len() > MOST {
+                self.input.skip_until(b'\n').ok()?;
+                return Some(Line::TooLong);
+            }
+            if !line.trim_ascii().is_empty() {
+                return Some(Line::Whole(line));
             }
         }
     }

@@ -54,10 +54,10 @@ pub trait Service: Send + Sync + 'static {
     fn answer(&self, kept: &mut Self::PerThread, request: &Request, client: &Client<'_>) -> Reply;
 
     /// Takes in a notification.
-    fn told(&self, method: &str, params: &Value, client: &OutputQueue);
+    fn told(&self, _method: &str, _params: &Value, _client: &OutputQueue) {}
 
     /// Takes in the answer to a request of ours.
-    fn replied(&self, id: &Value, result: Option<&Value>);
+    fn replied(&self, _id: &Value, _result: Option<&Value>) {}
 
     /// The answer to a request that took longer than [`Service::MOST`], or went on for long after
     /// the input had ended.
@@ -261,10 +261,6 @@ mod tests {
             }
             Ok("\"what was done of it\"".to_owned())
         }
-
-        fn told(&self, _: &str, _: &Value, _: &OutputQueue) {}
-
-        fn replied(&self, _: &Value, _: Option<&Value>) {}
 
         fn too_late(&self) -> Reply {
             Ok("\"too late\"".to_owned())
