@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use sessionary::index::BacklogSize;
-use sessionary::{Cancel, Index};
+use sessionary::{Cancel, Error, Index};
 
 use crate::demo;
 use crate::output::Screen;
@@ -143,6 +143,14 @@ pub fn end_in_time(most: Duration, cancel: &Cancel) {
     };
     // Without it only the words keep to their time.
     let _ = thread::Builder::new().spawn(wait);
+}
+
+/// Ends what goes on step by step where it was called off.
+pub fn go_on(cancel: &Cancel) -> Result<(), Error> {
+    match cancel.is_cancelled() {
+        true => Err(Error::Cancelled),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

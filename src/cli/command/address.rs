@@ -1,9 +1,9 @@
 //! Which part of an address names the session, and which the entry? A colon may belong to a name
 //! itself, so each of them is tried.
 
-use sessionary::Error;
 use sessionary::model::{Cancel, SessionRow};
 
+use crate::background::go_on;
 use crate::failure::{Failure, Kind};
 
 /// Bytes of what a program asks for by a text, at most: a longer one takes long and names nothing.
@@ -31,9 +31,7 @@ pub fn before_colon<'a>(
     find: impl Fn(&str) -> Result<SessionRow, Failure>,
 ) -> Result<Option<(SessionRow, &'a str)>, Failure> {
     for (at, _) in address.rmatch_indices(':').take(MOST_COLONS) {
-        if cancel.is_cancelled() {
-            return Err(Error::Cancelled.into());
-        }
+        go_on(cancel)?;
         let (session, entry) = (&address[..at], &address[at + 1..]);
         if session.is_empty() || entry.is_empty() {
             continue;

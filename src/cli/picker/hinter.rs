@@ -15,6 +15,7 @@ use super::latest::Latest;
 use super::message::{Answer, Message, Place, Question, Row};
 use super::titles::{self, Titles};
 use super::{may_panic, start_thread};
+use crate::background::go_on;
 use crate::output::Screen;
 use crate::output::time::Clock;
 
@@ -123,10 +124,7 @@ impl Hinter {
         let _ = index.stream(|snapshot| {
             snapshot.each_row(&page, |session| {
                 titles.add(&session);
-                match self.config.cancel.is_cancelled() {
-                    true => Err(Error::Cancelled),
-                    false => Ok(()),
-                }
+                go_on(&self.config.cancel)
             })
         })?;
         Ok(titles)

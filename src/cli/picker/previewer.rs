@@ -23,6 +23,7 @@ use super::palette::Palette;
 use super::pane::{Block, Direction};
 use super::tree::TreeLine;
 use super::{may_panic, start_thread};
+use crate::background::go_on;
 use crate::output::Screen;
 use crate::output::branches::{UNICODE, prefixes, row_parts};
 use crate::output::text::plain_line;
@@ -341,9 +342,9 @@ impl BranchReader<'_> {
         positions: impl Iterator<Item = usize>,
         take: &mut dyn FnMut(usize, ShownEntry) -> Result<(), End>,
     ) -> Result<(), Error> {
-        let each = &mut |position, entry| match self.cancel.is_cancelled() {
-            true => Err(End::Failed(Error::Cancelled)),
-            false => take(position, entry),
+        let each = &mut |position, entry| {
+            go_on(self.cancel)?;
+            take(position, entry)
         };
         let (session, branch, mask) = (self.session, self.branch, self.mask.as_ref());
         let read = self
@@ -386,10 +387,7 @@ fn tree(
                 });
             }
         }
-        match cancel.is_cancelled() {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
-        }
+        go_on(cancel)
     })?;
     Ok(PreviewContent::Tree(rows))
 }

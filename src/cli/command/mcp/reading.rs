@@ -9,6 +9,7 @@ use sessionary::model::{SessionRow, ShownEntry, Sort, TreeRow};
 
 use super::plain::{self, Page};
 use super::tools::{Call, ListSessions, SessionTree, ShowEntry, mask};
+use crate::background::go_on;
 use crate::command::{answer, list as listing};
 use crate::failure::Failure;
 use crate::output::bounded::Item;
@@ -49,7 +50,7 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
                 }
                 ShownPart::Entry(entry) => entries.push(entry),
             }
-            go_on(call)
+            go_on(&call.cancel)
         })?;
         Ok(((entries, focus, lost), streamed))
     })?;
@@ -99,7 +100,7 @@ fn shown(page: &mut Page, home: &str, entry: &ShownEntry, from: usize, most: usi
 fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure> {
     let colons = address.rmatch_indices(':');
     for (at, _) in colons.filter(|_| address.len() <= ADDRESS) {
-        go_on(call)?;
+        go_on(&call.cancel)?;
         if let Some(session) = call.find(&address[..at])? {
             let entry = call
                 .index
@@ -135,7 +136,7 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
     let (mut live, mut left_out) = (Vec::new(), 0);
     let snapshot = call.index.snapshot()?;
     let written = snapshot.each_row(&snapshot.page(&scope)?, |row| {
-        go_on(call)?;
+        go_on(&call.cancel)?;
         if call.asking.contains(&row.id) {
             left_out += 1;
             return Ok(());
@@ -184,7 +185,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
                         }
                         TreePart::Parents(_) => {}
                     }
-                    Ok(go_on(call)?)
+                    Ok(go_on(&call.cancel)?)
                 })?;
         Ok(((pages.into_inner(), lost), streamed))
     })?;
@@ -271,13 +272,6 @@ fn line(home: &str, row: &TreeRow) -> String {
         plain::minute(row.time.as_deref()),
         label.unwrap_or_default(),
     )
-}
-
-fn go_on(call: &Call) -> Result<(), Error> {
-    match call.cancel.is_cancelled() {
-        true => Err(Error::Cancelled),
-        false => Ok(()),
-    }
 }
 
 /// A list of lines, a page at a time.

@@ -189,28 +189,30 @@ impl Toolbox {
         arguments: Value,
         caller: &Caller,
     ) -> Result<Result<String, Failure>, Fault> {
-        Ok(match name {
-            "search_sessions" => {
-                let asked: SearchSessions = read(arguments)?;
-                self.answered(caller, |call| searching::search(call, &asked))
-            }
-            "show_entry" => {
-                let asked: ShowEntry = read(arguments)?;
-                self.answered(caller, |call| reading::show(call, &asked))
-            }
-            "list_sessions" => {
-                let asked: ListSessions = read(arguments)?;
-                self.answered(caller, |call| reading::list(call, &asked))
-            }
-            "session_tree" => {
-                let asked: SessionTree = read(arguments)?;
-                self.answered(caller, |call| reading::tree(call, &asked))
-            }
+        match name {
+            "search_sessions" => self.asked(arguments, caller, searching::search),
+            "show_entry" => self.asked(arguments, caller, reading::show),
+            "list_sessions" => self.asked(arguments, caller, reading::list),
+            "session_tree" => self.asked(arguments, caller, reading::tree),
             other => {
                 let said = format!("there is no tool `{}`", plain::short(other, NAME));
-                return Err(Fault::new(Code::InvalidParams, said));
+                Err(Fault::new(Code::InvalidParams, said))
             }
-        })
+        }
+    }
+
+    /// What a tool says to such arguments, or what is wrong with them.
+    fn asked<T: DeserializeOwned>(
+        &self,
+        arguments: Value,
+        caller: &Caller,
+        answer: impl Fn(&Call, &T) -> Result<String, Failure>,
+    ) -> Result<Result<String, Failure>, Fault> {
+        let asked: T = serde_json::from_value(arguments).map_err(|error| {
+            // It repeats what was wrong.
+            Fault::new(Code::InvalidParams, plain::short(&error.to_string(), ERROR))
+        })?;
+        Ok(self.answered(caller, |call| answer(call, &asked)))
     }
 
     fn answered(
@@ -376,10 +378,4 @@ fn asking(meta: &Value) -> Vec<String> {
     ids.sort_unstable();
     ids.dedup();
     ids
-}
-
-fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Fault> {
-    // It repeats what was wrong.
-    let said = |error: serde_json::Error| plain::short(&error.to_string(), ERROR);
-    serde_json::from_value(arguments).map_err(|error| Fault::new(Code::InvalidParams, said(error)))
 }

@@ -12,6 +12,7 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use super::first_look::FirstLook;
 use super::params::{Bounds, List, Resume, Search, Show, Tree};
+use crate::background::go_on;
 use crate::command::address::{before_colon, bounded};
 use crate::command::naming::MOST_CANDIDATES;
 use crate::command::{current_directory, list, resume, show, tree};
@@ -279,13 +280,6 @@ fn bounds(page: &Bounds) -> PageArgs {
 fn page_of(page: &Bounds, question: u64) -> Result<Page<'static, SessionRow>, Failure> {
     static ALL: Fields = Fields::ALL;
     Page::new(&bounds(page), &ALL, question)
-}
-
-fn go_on(cancel: &Cancel) -> Result<(), Error> {
-    match cancel.is_cancelled() {
-        true => Err(Error::Cancelled),
-        false => Ok(()),
-    }
 }
 
 /// The repository around a directory that a client names.
