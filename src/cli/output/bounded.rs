@@ -2,6 +2,7 @@
 //! is too long, its texts are cut and the answer names them, as `search` does.
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sessionary::Error;
 use sessionary::model::{self, SessionRow, ShownEntry, TreeRow};
@@ -113,6 +114,21 @@ impl Item for SessionRow {
         texts.extend(self.name.as_mut().map(|name| ("name", name)));
         texts
     }
+}
+
+/// An answer of which there may be more pages.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Paged{T}")]
+pub struct Paged<'a, T> {
+    #[serde(flatten)]
+    answer: &'a T,
+    /// Where `cursor` or `max_bytes` was given: what shows the next page, or `null`, where nothing
+    /// is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<Option<String>>,
+    /// Which texts were cut so that one item fits into `max_bytes`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    cut: &'a [&'a str],
 }
 
 /// A page of an answer that is being made.
@@ -235,22 +251,18 @@ impl<'a, T: Item> Page<'a, T> {
     }
 
     fn line<H: Serialize>(&self, head: &H, list: &str, cut: &[&str]) -> Result<String, Failure> {
-        #[derive(Serialize)]
-        struct Answer<'a, H> {
-            #[serde(flatten)]
-            head: &'a H,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            cursor: Option<Option<String>>,
-            #[serde(skip_serializing_if = "<[_]>::is_empty")]
-            cut: &'a [&'a str],
-        }
         let cursor = self.is_left.then(|| {
             let mut shown = self.before.clone();
             self.items.iter().for_each(|(number, _)| shown.add(*number));
             shown.cursor()
         });
         let cursor = self.is_asked.then_some(cursor);
-        let frame = JsonFrame::of(&Answer { head, cursor, cut }, list)?;
+        let answer = Paged {
+            answer: head,
+            cursor,
+            cut,
+        };
+        let frame = JsonFrame::of(&answer, list)?;
         let items: Vec<&str> = self.items.iter().map(|(_, item)| item.as_str()).collect();
         let (before, after) = (
             terminal_safe_json(&frame.before),

@@ -8,21 +8,7 @@ use sessionary::model::{Listing, SearchAnswer, Status, Transcript, Tree};
 use super::{Done, PROTOCOL, Subscribed, Welcome, changes, params};
 use crate::command::resume;
 use crate::failure::Failure;
-
-/// An answer of which there may be more pages.
-#[derive(JsonSchema, serde::Serialize)]
-#[schemars(rename = "Paged{T}")]
-struct Paged<T> {
-    #[serde(flatten)]
-    answer: T,
-    /// Where `cursor` or `max_bytes` was given: what shows the next page, or `null`, where nothing
-    /// is left.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cursor: Option<Option<String>>,
-    /// Which texts were cut so that one item fits into `max_bytes`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    cut: Vec<String>,
-}
+use crate::output::bounded::Paged;
 
 /// The schema, as it is kept in the documents.
 pub fn printed() -> Result<String, Failure> {
@@ -32,10 +18,10 @@ pub fn printed() -> Result<String, Failure> {
     let (to, from) = (&mut asked, &mut answered);
     let methods = json!({
         "hello": method::<params::Hello, Welcome>(to, from),
-        "list": method::<params::List, Paged<Listing>>(to, from),
+        "list": method::<params::List, Paged<'_, Listing>>(to, from),
         "search": method::<params::Search, SearchAnswer>(to, from),
-        "show": method::<params::Show, Paged<Transcript>>(to, from),
-        "tree": method::<params::Tree, Paged<Tree>>(to, from),
+        "show": method::<params::Show, Paged<'_, Transcript>>(to, from),
+        "tree": method::<params::Tree, Paged<'_, Tree>>(to, from),
         "resume": method::<params::Resume, resume::Answer<'_>>(to, from),
         "freshness": method::<params::Nothing, Status>(to, from),
         "subscribe": method::<params::Subscribe, Subscribed>(to, from),
