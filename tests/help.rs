@@ -199,12 +199,14 @@ fn help_of_every_command() {
       -A, --agent <NAME>        Only sessions of this agent
       -p, --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
                                 itself and everything below it
+          --model <TEXT>        Only sessions that used a model whose name contains TEXT
           --named               Only sessions with a name
           --only-live           Leave out archived sessions: those whose files are gone
       -e, --errors              Only sessions in which something failed
           --cost <USD>          Only sessions that cost at least this many US dollars
       -s, --since <WHEN>        Only sessions last modified at WHEN or later
-      -u, --until <WHEN>        Only sessions last modified at WHEN or earlier
+      -u, --until <WHEN>        Only sessions last modified at WHEN or earlier; with --since, those in
+                                which something happened between the two
           --subagents           List sessions of subagents as rows, not as a count on their parent
       -S, --sort <KEY>          Sort by KEY, largest or newest first [possible values: modified,
                                 created, messages, tokens, cost, size, errors]
@@ -760,7 +762,8 @@ fn help_of_every_command() {
     Named are session, entry, and each rule with how many it found where these are several. A value is
     never printed, unless it is part of an id or a path. A fork that only refers to its parent's
     entries is named for its own: where --project, --agent or a time leaves the parent out, the
-    parent's are not looked through. --since and --until go by when a session was last modified.
+    parent's are not looked through. --since and --until go by when a session was last modified, both
+    together by what happened in between.
     Exit code 0 says that all was looked through and nothing found, 1 that there are some, 2 that
     none were found, but no session fits or not all could be read.
     A key that was in a session is best taken as known to others: withdraw it where it was issued;

@@ -77,6 +77,8 @@ fn every_filter_and_every_order() {
         (&["--sort", "errors"], &[a, c, b]),
         (&["--named"], &[c, a]),
         (&["--errors"], &[a]),
+        (&["--model", "M"], &[c, a]),
+        (&["--model", "gpt"], &[]),
         (&["--cost", "0.3"], &[a]),
         (&["--cost", "0"], &[c, a]),
         (&["--since", "2026-01-02"], &[c, b]),
@@ -113,6 +115,47 @@ fn every_filter_and_every_order() {
             .collect();
         assert_eq!(table, expected.concat(), "{arguments:?}");
     }
+}
+
+/// What somebody did on a day is listed, also where the session went on later; where nothing
+/// happened in between it is not.
+#[test]
+fn sessions_of_a_period_may_have_gone_on_later() {
+    let home = Sandbox::new();
+    for (id, days) in [
+        ("goes-on", &[5, 6, 9][..]),
+        ("pauses", &[4, 9]),
+        ("later", &[7, 9]),
+    ] {
+        let time = |day: &i32| format!("2026-01-0{day}T09:00:00.000Z");
+        let first = time(&days[0]);
+        let mut text = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"{first}\",\"cwd\":\"/x\"}}\n"
+        );
+        let mut parent = "null".to_owned();
+        for day in days {
+            let message = r#""message":{"role":"user","content":"walrus"}}"#;
+            let time = time(day);
+            text += &format!(
+                "{{\"type\":\"message\",\"id\":\"m{day}\",\"parentId\":{parent},\"timestamp\":\"{time}\",{message}\n"
+            );
+            parent = format!("\"m{day}\"");
+        }
+        home.write(&format!(".pi/agent/sessions/--x--/{id}.jsonl"), &text);
+    }
+    let listed = |arguments: &[&str]| {
+        let all = [&["list", "--all", "--json"][..], arguments].concat();
+        let mut ids = ids(&home.json(&all));
+        ids.sort();
+        ids
+    };
+    let day = ["--since", "2026-01-06", "--until", "2026-01-06"];
+    assert_eq!(listed(&day), ["goes-on"]);
+    // What began then, though nothing else happened.
+    let first = ["--since", "2026-01-05", "--until", "2026-01-05"];
+    assert_eq!(listed(&first), ["goes-on"]);
+    assert_eq!(listed(&day[..2]), ["goes-on", "later", "pauses"]);
+    assert_eq!(listed(&day[2..]), [""; 0]);
 }
 
 #[test]

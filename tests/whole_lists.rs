@@ -2,6 +2,7 @@
 //! that what the rows of all sessions say?
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,9 @@ fn scope(all: &[SessionRow], random: &mut ChaCha8Rng) -> ListScope {
         scope.until_ms = moment(random);
     }
     if is_asked(random) {
+        scope.model = random.random_bool(0.8).then(|| row.model.clone()).flatten();
+    }
+    if is_asked(random) {
         scope.cost = all.choose(random).expect("a session").cost;
     }
     if is_asked(random) {
@@ -105,8 +109,29 @@ fn scope(all: &[SessionRow], random: &mut ChaCha8Rng) -> ListScope {
     scope
 }
 
-/// Whether a session's row says that it is asked for.
-fn is_asked(row: &SessionRow, scope: &ListScope) -> bool {
+/// When each session's entries were written, by its number.
+type Times = HashMap<i64, Vec<i64>>;
+
+fn times(index: &Index) -> Times {
+    let asked = "SELECT session, time_ms FROM entries WHERE time_ms IS NOT NULL";
+    let mut times = Times::new();
+    for row in index.sql(asked).expect("times").rows {
+        let number = |value: &Value| value.as_i64().expect("a number");
+        times
+            .entry(number(&row[0]))
+            .or_default()
+            .push(number(&row[1]));
+    }
+    times
+}
+
+/// Whether a session's row and the times of its entries say that it is asked for.
+fn is_asked(row: &SessionRow, scope: &ListScope, times: &Times) -> bool {
+    let is_between = |since, until| {
+        let is_it = |ms: &i64| (since..until).contains(ms);
+        let mut times = times.get(&row.number).into_iter().flatten();
+        row.created_ms.as_ref().is_some_and(is_it) || times.any(is_it)
+    };
     let project = |folder: &String| Path::new(&row.cwd).starts_with(folder);
     scope.agent.as_ref().is_none_or(|agent| *agent == row.agent)
         && (!scope.named
@@ -123,9 +148,10 @@ fn is_asked(row: &SessionRow, scope: &ListScope) -> bool {
         && scope
             .since_ms
             .is_none_or(|since| row.modified_ms >= Some(since))
-        && scope
-            .until_ms
-            .is_none_or(|until| row.modified_ms < Some(until))
+        && scope.until_ms.is_none_or(|until| {
+            let of_period = scope.since_ms.is_some_and(|since| is_between(since, until));
+            row.modified_ms < Some(until) || of_period
+        })
         && scope.project.as_ref().is_none_or(project)
         && scope.ids.as_ref().is_none_or(|ids| ids.contains(&row.id))
 }
@@ -146,8 +172,8 @@ fn key(row: &SessionRow, sort: Sort) -> Option<f64> {
 }
 
 /// The rows that are asked for, in the order asked for, out of all in the agents' order.
-fn expected(all: &[SessionRow], scope: &ListScope) -> Vec<SessionRow> {
-    let asked = all.iter().filter(|row| is_asked(row, scope));
+fn expected(all: &[SessionRow], scope: &ListScope, times: &Times) -> Vec<SessionRow> {
+    let asked = all.iter().filter(|row| is_asked(row, scope, times));
     let mut rows: Vec<SessionRow> = asked.cloned().collect();
     if scope.reverse {
         rows.reverse();
@@ -216,14 +242,14 @@ fn pages(index: &Index, scope: &ListScope, limit: usize) -> Listing {
 /// Random questions to an index as it is now.
 fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, seen: &mut Tally) {
     let all = index.list(&ListScope::default()).expect("all").sessions;
-    let parents = parents(index);
+    let (parents, times) = (parents(index), times(index));
     let rows = index
         .sql("SELECT count(*) FROM sessions")
         .expect("a number");
     assert_eq!(rows.rows, [[all.len() as i64]]);
     for _ in 0..questions {
         let scope = scope(&all, random);
-        let asked = expected(&all, &scope);
+        let asked = expected(&all, &scope, &times);
         let is_row = |row: &SessionRow, among: &[SessionRow]| {
             !scope.fold_subagents || !is_below(row, among, &parents)
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use sessionary::index::SearchScope;
+use sessionary::index::{SearchScope, ShowScope};
 use sessionary::model::{BranchPlace, EntryPlace};
 
 use super::{World, ask, entries, hits, said, scope, tree};
@@ -43,7 +43,26 @@ fn a_hit_tells_its_place_and_what_is_beside_it() {
         // Along the branch: c follows r, though a stands behind it in the file.
         assert_eq!(beside("r"), [("c", true)]);
         assert_eq!(beside("c"), [("r", false), ("d", true)]);
+        assert_eq!(beside("a"), [("r", false), ("b", true)]);
         assert_eq!(beside("b"), [("a", false)]);
+        // What is shown around an entry is what is found beside it.
+        for hit in &found {
+            let around = ShowScope {
+                entry: Some(hit.entry.clone()),
+                context: 1,
+                ..ShowScope::default()
+            };
+            let shown = index.show(&answer.sessions[0].session, &around).unwrap();
+            let shown: Vec<_> = shown.entries.iter().map(|one| one.id.as_str()).collect();
+            let context = |after| hit.context.iter().filter(move |one| one.after == after);
+            let before = context(false).map(|one| one.entry.as_str());
+            let after = context(true).map(|one| one.entry.as_str());
+            let both: Vec<_> = before
+                .chain([Some(hit.entry.as_str())])
+                .chain(after)
+                .collect();
+            assert_eq!(shown, both, "{}", hit.entry);
+        }
         let branch = ask(index, "piston is:branch", &scope());
         assert_eq!(
             entries(&branch).into_iter().collect::<BTreeSet<_>>(),

@@ -62,7 +62,7 @@ pub struct List {
     #[arg(short, long, value_name = "TEXT|DIR", add = values::project())]
     project: Option<String>,
     /// Only sessions that used a model whose name contains TEXT
-    #[arg(short, long, value_name = "TEXT", add = values::model())]
+    #[arg(long, value_name = "TEXT", add = values::model())]
     model: Option<String>,
     /// Only sessions with a name
     #[arg(long)]

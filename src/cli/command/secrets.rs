@@ -31,7 +31,8 @@ use crate::redact::{self, FoundSecret};
     Named are session, entry, and each rule with how many it found where these are several. A value is\n\
     never printed, unless it is part of an id or a path. A fork that only refers to its parent's\n\
     entries is named for its own: where --project, --agent or a time leaves the parent out, the\n\
-    parent's are not looked through. --since and --until go by when a session was last modified.\n\
+    parent's are not looked through. --since and --until go by when a session was last modified, both\n\
+    together by what happened in between.\n\
     Exit code 0 says that all was looked through and nothing found, 1 that there are some, 2 that\n\
     none were found, but no session fits or not all could be read.\n\
     A key that was in a session is best taken as known to others: withdraw it where it was issued;\n\
