@@ -57,10 +57,7 @@ fn a_hit_tells_its_place_and_what_is_beside_it() {
             let context = |after| hit.context.iter().filter(move |one| one.after == after);
             let before = context(false).map(|one| one.entry.as_str());
             let after = context(true).map(|one| one.entry.as_str());
-            let both: Vec<_> = before
-                .chain([Some(hit.entry.as_str())])
-                .chain(after)
-                .collect();
+            let both: Vec<_> = before.chain([hit.entry.as_str()]).chain(after).collect();
             assert_eq!(shown, both, "{}", hit.entry);
         }
         let branch = ask(index, "piston is:branch", &scope());
