@@ -19,7 +19,6 @@ use crate::config::Config;
 use crate::format::Format;
 use crate::format::names::is_beside_root;
 use crate::model::Report;
-use crate::source::checkpoint::{Decision, Reason, decide};
 use crate::source::discover::{
     Discovery, ForeignFile, FoundSource, discover_at, hinted, outermost, relative,
 };
@@ -348,13 +347,12 @@ fn looks_the_same(plan: &SourcePlan<'_>, scan: &HintScan<'_>) -> bool {
     let (Some(known), Some(found)) = (plan.known, scan.discovery.source(plan.relative)) else {
         return false;
     };
-    let mode = scan.root.format.write_mode();
-    let identity = &found.identity;
-    let revision = scan.root.format.revision();
+    let stored = &known.stored;
     !known.unread
         && known.unlisted == plan.unlisted
-        && decide(Some(&known.stored), identity, mode, revision)
-            == Decision::ProveBlocks(Reason::Racy)
+        && stored.racy
+        && stored.identity == found.identity
+        && stored.revision == scan.root.format.revision()
 }
 
 /// Settle racy files: every change of them was notified, and there was none since they were read,

@@ -316,9 +316,10 @@ impl Reader<'_> {
         }
         let is_as_read = if self.plan.kept_as.is_some() {
             // Nor may what is kept be of two states of the file.
-            let (proven, _, bytes) = checkpoint::prove_blocks(file, self.proof.so_far())?;
+            let proof = self.proof.so_far();
+            let (all, bytes) = checkpoint::prove_all(file, proof)?;
             cost.proof_bytes += bytes;
-            proven == consumed
+            all && proof.covers() == consumed
         } else {
             let length = self.proof.tail().len() as u64;
             let tail = bytes_at(file, consumed - length, length)?;

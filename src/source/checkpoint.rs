@@ -112,15 +112,6 @@ impl Proof {
             tail,
         }
     }
-
-    /// The proof of the first `blocks` full blocks.
-    fn shortened(&self, blocks: usize) -> Proof {
-        Proof {
-            blocks: self.blocks[..blocks].to_vec(),
-            filled: 0,
-            tail: 0,
-        }
-    }
 }
 
 /// What was stored of a file at its last reading.
@@ -135,36 +126,17 @@ pub struct ReadState {
     pub length: u64,
 }
 
-/// Why a file is proven or read again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// Never seen.
-    New,
-    /// The format reads it otherwise now.
-    Revision,
-    /// Larger than before.
-    Grown,
-    /// Smaller than before.
-    Shrunk,
-    /// Another inode at its path.
-    Replaced,
-    /// Same size, other times.
-    Touched,
-    /// Too close to the clock at the last reading.
-    Racy,
-}
-
 /// The decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Nothing to read.
     Unchanged,
     /// Prove the tail; if it holds, read on from `consumed`, else prove all blocks.
-    ProveTail(Reason),
-    /// Prove all blocks and read on after the last equal one.
-    ProveBlocks(Reason),
+    ProveTail,
+    /// Prove all blocks; if they hold, read on from `consumed`, else read everything.
+    ProveBlocks,
     /// Read everything.
-    Reread(Reason),
+    Reread,
 }
 
 /// Decide what to do with a file.
@@ -175,34 +147,25 @@ pub fn decide(
     revision: u32,
 ) -> Decision {
     let Some(stored) = stored else {
-        return Decision::Reread(Reason::New);
+        return Decision::Reread;
     };
     if stored.revision != revision {
-        return Decision::Reread(Reason::Revision);
+        return Decision::Reread;
     }
     let was = stored.identity;
-    if was == *observed && !stored.racy {
-        return Decision::Unchanged;
-    }
-    if mode == WriteMode::Rename && was != *observed {
-        return Decision::Reread(Reason::Replaced);
-    }
     if was == *observed {
-        return Decision::ProveBlocks(Reason::Racy);
-    }
-    if (was.device, was.inode) != (observed.device, observed.inode) {
-        return Decision::ProveBlocks(Reason::Replaced);
-    }
-    if observed.size < was.size {
-        return Decision::ProveBlocks(Reason::Shrunk);
-    }
-    if observed.size > was.size {
-        return match mode {
-            WriteMode::Append => Decision::ProveTail(Reason::Grown),
-            _ => Decision::ProveBlocks(Reason::Grown),
+        // Too close to the clock at the last reading, its identity proves nothing.
+        return match stored.racy {
+            true => Decision::ProveBlocks,
+            false => Decision::Unchanged,
         };
     }
-    Decision::ProveBlocks(Reason::Touched)
+    let is_same_file = (was.device, was.inode) == (observed.device, observed.inode);
+    match mode {
+        WriteMode::Rename => Decision::Reread,
+        WriteMode::Append if is_same_file && observed.size > was.size => Decision::ProveTail,
+        _ => Decision::ProveBlocks,
+    }
 }
 
 /// The last bytes that the proof covers, if they are still there; and the bytes read.
@@ -218,16 +181,10 @@ pub fn tail_holds<R: Read + Seek>(
     Ok((holds.then_some(bytes), got as u64))
 }
 
-/// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when
-/// every block is equal.
-pub fn prove_blocks<R: Read + Seek>(
-    file: &mut R,
-    proof: &Proof,
-) -> std::io::Result<(u64, Proof, u64)> {
-    Ok(match prove_range(file, proof, 0..proof.blocks.len())? {
-        (None, read) => (proof.covers(), proof.clone(), read),
-        (Some(at), read) => ((at * BLOCK) as u64, proof.shortened(at), read),
-    })
+/// Are all bytes that the proof covers still there? And the bytes read.
+pub fn prove_all<R: Read + Seek>(file: &mut R, proof: &Proof) -> std::io::Result<(bool, u64)> {
+    let (first, read) = prove_range(file, proof, 0..proof.block_count())?;
+    Ok((first.is_none(), read))
 }
 
 /// Prove the blocks with these numbers, as far as there are such: the first one that is another,
@@ -333,20 +290,16 @@ mod tests {
     fn blocks_prove_up_to_the_first_changed_one() {
         let mut bytes: Vec<u8> = vec![b'x'; BLOCK * 3 + 100];
         let before = proof_of(&bytes);
-        assert_eq!(
-            prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
-            bytes.len() as u64
-        );
+        let proven = |bytes: &[u8]| {
+            let mut file = Cursor::new(bytes);
+            let (first, _) = prove_range(&mut file, &before, 0..usize::MAX).unwrap();
+            (prove_all(&mut file, &before).unwrap().0, first)
+        };
+        assert_eq!(proven(&bytes), (true, None));
         bytes[BLOCK + 5] = b'y';
-        assert_eq!(
-            prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
-            BLOCK as u64
-        );
+        assert_eq!(proven(&bytes), (false, Some(1)));
         bytes.truncate(BLOCK / 2);
-        assert_eq!(
-            prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
-            0
-        );
+        assert_eq!(proven(&bytes), (false, Some(0)));
     }
 
     #[test]
@@ -360,26 +313,14 @@ mod tests {
             ctime_ns: 6,
             ..same
         };
-        assert_eq!(
-            decide(grown, WriteMode::Append),
-            Decision::ProveTail(Reason::Grown)
-        );
-        assert_eq!(
-            decide(grown, WriteMode::Overwrite),
-            Decision::ProveBlocks(Reason::Grown)
-        );
+        assert_eq!(decide(grown, WriteMode::Append), Decision::ProveTail);
+        assert_eq!(decide(grown, WriteMode::Overwrite), Decision::ProveBlocks);
         let restored = Identity {
             ctime_ns: 6,
             ..same
         };
-        assert_eq!(
-            decide(restored, WriteMode::Append),
-            Decision::ProveBlocks(Reason::Touched)
-        );
+        assert_eq!(decide(restored, WriteMode::Append), Decision::ProveBlocks);
         let other = Identity { inode: 2, ..grown };
-        assert_eq!(
-            decide(other, WriteMode::Append),
-            Decision::ProveBlocks(Reason::Replaced)
-        );
+        assert_eq!(decide(other, WriteMode::Append), Decision::ProveBlocks);
     }
 }

@@ -74,10 +74,10 @@ pub fn resume_point(
     };
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
-        Decision::Reread(_) => return Ok(ReadStart::beginning()),
+        Decision::Reread => return Ok(ReadStart::beginning()),
         // Only lines are read on from where they ended. What the archive keeps has to be what the
         // file said, all of it and now: of a file that goes nobody could prove it later.
-        Decision::ProveTail(_)
+        Decision::ProveTail
             if plan.kept_as.is_none() && plan.format.shape_of(&plan.path) == Shape::Lines =>
         {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
@@ -86,13 +86,11 @@ pub fn resume_point(
                 return Ok(after_checkpoint(fold, tail, true));
             }
         }
-        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
+        Decision::ProveTail | Decision::ProveBlocks => {}
     }
-    let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
+    let (all, bytes) = checkpoint::prove_all(file, &checkpoint.proof)?;
     cost.proof_bytes += bytes;
-    if proven == stored.consumed
-        && let Some(fold) = saved()
-    {
+    if all && let Some(fold) = saved() {
         // All that was consumed is still there. The same length then means the same bytes, unless
         // a tail was left unconsumed: that is cheap to read again.
         let whole = length == stored.length && stored.consumed == length;
@@ -125,8 +123,8 @@ fn rows_start(
 ) -> ReadStart {
     match decision {
         Decision::Unchanged => return ReadStart::Same { proven: false },
-        Decision::Reread(_) => return ReadStart::beginning(),
-        Decision::ProveTail(_) | Decision::ProveBlocks(_) => {}
+        Decision::Reread => return ReadStart::beginning(),
+        Decision::ProveTail | Decision::ProveBlocks => {}
     }
     let is_as_long = |known: &&StoredSource| {
         let stored = &known.stored;
