@@ -1,7 +1,7 @@
 //! Which rows do the entries of a chunk become? Their values, ready to be bound, table by table.
 //!
 //! They are made where the entries were read, on every core, and bound by the one writer: a few
-//! long runs of bytes instead of a dozen texts an entry, which the writer would have to fetch from
+//! long runs of values instead of a dozen texts an entry, which the writer would have to fetch from
 //! another core's memory and free one by one.
 
 use std::collections::HashMap;
@@ -128,7 +128,7 @@ impl Entries for EntryRows {
     }
 
     fn bytes(&self) -> usize {
-        self.tables().iter().map(|table| table.values.len()).sum()
+        self.tables().into_iter().map(Table::bytes).sum()
     }
 }
 
@@ -161,7 +161,7 @@ impl EntryRows {
         row.real(u.cost_cache_write);
         row.integer(counted.said);
         if let Some(place) = self.answers.add(counted, place) {
-            self.usage.set(place, tag::INTEGER, CALLS_ALONE);
+            self.usage.cells[place] = Cell::Integer(CALLS_ALONE);
         }
     }
 
@@ -201,12 +201,12 @@ impl EntryRows {
             if at - call.at > NEAR {
                 continue;
             }
-            self.calls.set(call.answer, tag::KEY, at);
+            self.calls.cells[call.answer] = Cell::Key(at);
             if let Some(is_error) = result.is_error {
-                self.calls.set(call.is_error, tag::INTEGER, is_error.into());
+                self.calls.cells[call.is_error] = Cell::Integer(is_error.into());
             }
             if let (Some(duration), false) = (result.duration_ms, call.is_timed) {
-                self.calls.set(call.duration_ms, tag::INTEGER, duration);
+                self.calls.cells[call.duration_ms] = Cell::Integer(duration);
             }
         }
     }
@@ -254,24 +254,26 @@ impl EntryRows {
     }
 }
 
-/// Values of one table's rows, one after the other: a tag, then eight bytes, or the length and a
-/// text.
+/// Rows of one table, one after the other.
 struct Table {
     name: &'static str,
     columns: usize,
-    rows: usize,
-    values: Vec<u8>,
+    cells: Vec<Cell>,
+    /// All texts of the cells, one after the other.
+    texts: String,
 }
 
-/// Tags of values.
-mod tag {
-    pub const NULL: u8 = 0;
-    pub const INTEGER: u8 = 1;
-    pub const REAL: u8 = 2;
-    pub const TEXT: u8 = 3;
-    /// How many entries after the chunk's first.
-    pub const KEY: u8 = 4;
-    pub const SOURCE: u8 = 5;
+/// One value of a row.
+#[derive(Clone, Copy)]
+enum Cell {
+    Null,
+    Integer(i64),
+    Real(f64),
+    /// So many bytes of the texts.
+    Text(usize),
+    /// The key of an entry: how many entries after the chunk's first.
+    Key(i64),
+    Source,
 }
 
 impl Table {
@@ -279,113 +281,75 @@ impl Table {
         Table {
             name,
             columns,
-            rows: 0,
-            values: Vec::new(),
+            cells: Vec::new(),
+            texts: String::new(),
         }
+    }
+
+    /// Bytes of memory it takes, about.
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.cells) + self.texts.len()
     }
 
     /// The next row, which begins with the key of the entry at `at`.
     fn row(&mut self, at: i64) -> &mut Table {
-        self.rows += 1;
-        self.tagged(tag::KEY, at as u64);
+        self.cells.push(Cell::Key(at));
         self
     }
 
     fn source(&mut self) {
-        self.tagged(tag::SOURCE, 0);
+        self.cells.push(Cell::Source);
     }
 
     fn integer(&mut self, value: impl Into<Option<i64>>) {
-        match value.into() {
-            Some(value) => self.tagged(tag::INTEGER, value as u64),
-            None => self.tagged(tag::NULL, 0),
-        }
+        let cell = value.into().map_or(Cell::Null, Cell::Integer);
+        self.cells.push(cell);
     }
 
     fn real(&mut self, value: Option<f64>) {
-        match value {
-            Some(value) => self.tagged(tag::REAL, value.to_bits()),
-            None => self.tagged(tag::NULL, 0),
-        }
+        self.cells.push(value.map_or(Cell::Null, Cell::Real));
     }
 
     fn text<'v>(&mut self, value: impl Into<Option<&'v str>>) {
-        match value.into() {
-            Some(text) => {
-                self.tagged(tag::TEXT, text.len() as u64);
-                self.values.extend_from_slice(text.as_bytes());
-            }
-            None => self.tagged(tag::NULL, 0),
-        }
-    }
-
-    fn tagged(&mut self, tag: u8, word: u64) {
-        self.values.push(tag);
-        self.values.extend_from_slice(&word.to_le_bytes());
+        let text = value.into();
+        self.texts.push_str(text.unwrap_or_default());
+        let cell = text.map_or(Cell::Null, |text| Cell::Text(text.len()));
+        self.cells.push(cell);
     }
 
     /// Where the next value will stand.
     fn next(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Another number in place of the one that stands there.
-    fn set(&mut self, place: usize, tag: u8, number: i64) {
-        self.values[place] = tag;
-        self.values[place + 1..place + 9].copy_from_slice(&number.to_le_bytes());
+        self.cells.len()
     }
 
     /// Row by row: a statement of many rows may have to be undone by itself, so SQLite copies each
     /// page before it changes, which takes as long as starting a statement for each row.
     fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
-        let mut values = Values {
-            rest: &self.values,
-            first,
-            source,
-        };
-        if self.rows == 0 {
+        if self.cells.is_empty() {
             return Ok(());
         }
         let marks = vec!["?"; self.columns].join(",");
         let insert = format!("INSERT INTO {} VALUES ({marks})", self.name);
         let mut statement = to.prepare_cached(&insert)?;
-        for _ in 0..self.rows {
-            for parameter in 1..=self.columns {
-                let value = values.next().unwrap_or(ValueRef::Null);
+        let mut texts = self.texts.as_bytes();
+        for row in self.cells.chunks_exact(self.columns) {
+            for (parameter, cell) in (1..).zip(row) {
+                let value = match *cell {
+                    Cell::Null => ValueRef::Null,
+                    Cell::Integer(number) => ValueRef::Integer(number),
+                    Cell::Real(number) => ValueRef::Real(number),
+                    Cell::Text(length) => {
+                        let (text, rest) = texts.split_at(length);
+                        texts = rest;
+                        ValueRef::Text(text)
+                    }
+                    Cell::Key(after) => ValueRef::Integer(first + after),
+                    Cell::Source => ValueRef::Integer(source),
+                };
                 statement.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))?;
             }
             statement.raw_execute()?;
         }
         Ok(())
-    }
-}
-
-/// The values of a table in order.
-struct Values<'t> {
-    rest: &'t [u8],
-    first: i64,
-    source: i64,
-}
-
-impl<'t> Iterator for Values<'t> {
-    type Item = ValueRef<'t>;
-
-    fn next(&mut self) -> Option<ValueRef<'t>> {
-        let (tag, rest) = self.rest.split_first()?;
-        let (word, rest) = rest.split_first_chunk()?;
-        self.rest = rest;
-        let word = u64::from_le_bytes(*word);
-        Some(match *tag {
-            tag::INTEGER => ValueRef::Integer(word as i64),
-            tag::REAL => ValueRef::Real(f64::from_bits(word)),
-            tag::TEXT => {
-                let (text, rest) = rest.split_at_checked(word as usize)?;
-                self.rest = rest;
-                ValueRef::Text(text)
-            }
-            tag::KEY => ValueRef::Integer(self.first + word as i64),
-            tag::SOURCE => ValueRef::Integer(self.source),
-            _ => ValueRef::Null,
-        })
     }
 }
