@@ -159,7 +159,9 @@ fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
             cwd: directory.map(str::to_owned),
             with_text: true,
         };
-        let ours = home.index().agent_list(setup, &scope, go_on);
+        let ours = home
+            .index()
+            .ask(|snapshot| snapshot.agent_list(setup, &scope, go_on));
         assert_eq!(ours.unwrap(), theirs, "{directory:?}");
     }
 }

@@ -152,7 +152,9 @@ fn a_session_that_its_agent_deleted_stays() {
             .unwrap()
             .contains("prt_2_ses_2")
     );
-    let entry = index.raw(&gone, Some("prt_1_ses_2")).unwrap();
+    let entry = index
+        .ask(|snapshot| snapshot.raw(&gone, Some("prt_1_ses_2")))
+        .unwrap();
     assert!(String::from_utf8(entry).unwrap().contains("heron"));
     let sql = "SELECT id, archived, gone_ms IS NOT NULL FROM sessions ORDER BY id";
     let said = serde_json::to_string(&index.sql(sql).unwrap().rows).unwrap();

@@ -219,7 +219,7 @@ fn what_is_inherited_is_named_in_the_fork_too() {
             let whole = snapshot.branch(&fork, None).unwrap();
             assert_eq!(branch.len(), whole.len());
             assert!(snapshot.is_on_branch(&fork, &id).unwrap());
-            assert!(!index.raw(&fork, Some(&id)).unwrap().is_empty());
+            assert!(!snapshot.raw(&fork, Some(&id)).unwrap().is_empty());
         }
     }
     // What its origin has said since is none of it.

@@ -261,7 +261,7 @@ fn our_list(setup: &Setup, dialect: &'static Dialect, index: &Path) -> Rows {
         with_text: true,
         ..AgentListScope::default()
     };
-    let indexed = index.agent_list(setup, &with_text, go_on);
+    let indexed = index.ask(|snapshot| snapshot.agent_list(setup, &with_text, go_on));
     let indexed = indexed.expect("a list");
     let order = |all: &[SessionInfo]| all.iter().map(|info| info.modified_ms).collect::<Vec<_>>();
     assert!(order(&indexed).is_sorted_by(|a, b| a >= b));

@@ -430,7 +430,9 @@ impl io::Write for Full {
 fn what_the_callers_own_writer_says_is_no_error_of_a_session() {
     let place = tempfile::tempdir().unwrap();
     let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
-    let page = index.page(&ListScope::default()).unwrap();
+    let page = index
+        .ask(|snapshot| snapshot.page(&ListScope::default()))
+        .unwrap();
     let row = index
         .list(&ListScope::default())
         .unwrap()

@@ -486,7 +486,7 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
         let scope = sessionary::index::ListScope::default();
         let before = read();
         let index = sessionary::Index::open(&config, sessionary::Freshness::Check).unwrap();
-        let page = index.page(&scope).unwrap();
+        let page = index.ask(|snapshot| snapshot.page(&scope)).unwrap();
         let opened = read() - before;
         assert!(opened < 1_000_000, "{opened} bytes read");
         let _ = index
@@ -517,7 +517,7 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
     let index =
         sessionary::Index::open(&config, sessionary::Freshness::AsCommitted).expect("an index");
     let scope = sessionary::index::ListScope::default();
-    let page = index.page(&scope).expect("a page");
+    let page = index.ask(|snapshot| snapshot.page(&scope)).expect("a page");
     // Of those that were read ahead; of those behind rows of one window, of its neighbours and of
     // none.
     for gone in ["59", "31", "15", "14", "13", "0"] {
@@ -559,7 +559,8 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
         .and_then(|mut index| index.rebuild(&mut |_| {}))
         .unwrap();
     assert_eq!(written(&page), Vec::<Value>::new());
-    assert_eq!(written(&index.page(&scope).unwrap()).len(), 54);
+    let page = index.ask(|snapshot| snapshot.page(&scope)).unwrap();
+    assert_eq!(written(&page).len(), 54);
 }
 
 #[test]

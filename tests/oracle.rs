@@ -309,7 +309,7 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
         with_text: true,
         ..AgentListScope::default()
     };
-    let ours = index.agent_list(setup, &with_text, &progress);
+    let ours = index.ask(|snapshot| snapshot.agent_list(setup, &with_text, &progress));
     assert_eq!(calls.into_inner(), all.len());
     let ours = ours.expect("a list");
     for (ours, theirs) in ours.iter().zip(all) {
@@ -325,11 +325,12 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
             cwd: Some(cwd.clone()),
             ..AgentListScope::default()
         };
-        let ours = index.agent_list(setup, &scope, go_on);
+        let ours = index.ask(|snapshot| snapshot.agent_list(setup, &scope, go_on));
         assert_eq!(ours.expect("a list"), theirs, "{cwd}");
     }
     let all = AgentListScope::default();
-    let given_up = index.agent_list(setup, &all, &|_, _| ControlFlow::Break(()));
+    let given_up =
+        index.ask(|snapshot| snapshot.agent_list(setup, &all, &|_, _| ControlFlow::Break(())));
     assert!(matches!(given_up, Err(sessionary::Error::Cancelled)));
 }
 

@@ -121,7 +121,8 @@ fn rows_of_list(index: &Index) -> Vec<SessionRow> {
 
 /// What comes from a session, and whether it was started by it.
 fn children(index: &Index, agent: &str, path: &Path) -> Vec<(PathBuf, bool)> {
-    let children = index.children(&row(index, agent, path)).unwrap();
+    let row = row(index, agent, path);
+    let children = index.ask(|snapshot| snapshot.children(&row)).unwrap();
     let children = children.into_iter();
     children
         .map(|child| (child.path, child.is_subagent))
@@ -399,7 +400,9 @@ fn subagents_that_started_each_other_are_rows() {
     let paths: BTreeSet<_> = rows.iter().map(|row| row.path.clone()).collect();
     assert_eq!(paths, BTreeSet::from([first, second]));
     assert!(rows.iter().all(|row| row.subagents == 2));
-    let page = index.page(&ListScope::default()).unwrap();
+    let page = index
+        .ask(|snapshot| snapshot.page(&ListScope::default()))
+        .unwrap();
     assert!(page.len() == 3 && below.exists());
 }
 

@@ -246,7 +246,7 @@ fn ask(index: &Index, question: &str) -> Result<Answer, Error> {
             let Some(last) = shown.entries.last().filter(|_| shown.complete) else {
                 return Ok(Answer::Incomplete);
             };
-            match index.raw(&row, Some(&last.id)) {
+            match index.ask(|snapshot| snapshot.raw(&row, Some(&last.id))) {
                 Ok(bytes) => {
                     let read = entries(&bytes);
                     assert_eq!(read.len(), 1);

@@ -6,16 +6,9 @@ use std::path::PathBuf;
 
 #[cfg(doc)]
 use super::Snapshot;
-use super::{Error, Event, Index, ListPage, StreamOutcome};
-use crate::model::{
-    ChildSession, Class, CommitWriter, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree,
-};
-use crate::query::{
-    AgentListScope, CommitScope, ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart,
-    TreeScope,
-};
-use crate::session::{Progress, SessionInfo, Setup};
-use crate::syntax::Query;
+use super::{Error, Event, Index, StreamOutcome};
+use crate::model::{Class, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
+use crate::query::{ListScope, NameScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope};
 
 /// So many bytes of a file are copied at once.
 const PIECE: usize = 64 << 10;
@@ -27,14 +20,6 @@ impl Index {
     /// When the catalogue cannot be read.
     pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
         self.ask(|snapshot| snapshot.list(scope))
-    }
-
-    /// [`Snapshot::page`](Snapshot::page) of the newest snapshot.
-    ///
-    /// # Errors
-    /// When the catalogue cannot be read.
-    pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
-        self.ask(|snapshot| snapshot.page(scope))
     }
 
     /// [`Snapshot::resolve`](Snapshot::resolve) of the newest snapshot.
@@ -79,27 +64,6 @@ impl Index {
         self.ask(|snapshot| snapshot.search_with(query, scope, progress))
     }
 
-    /// [`Snapshot::search_query`](Snapshot::search_query) of the newest snapshot.
-    ///
-    /// # Errors
-    /// As [`Index::search`], but for [`Error::Query`].
-    pub fn search_query(
-        &self,
-        query: &Query,
-        scope: &SearchScope,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<SearchAnswer, Error> {
-        self.ask(|snapshot| snapshot.search_query(query, scope, progress))
-    }
-
-    /// [`Snapshot::children`](Snapshot::children) of the newest snapshot.
-    ///
-    /// # Errors
-    /// When the catalogue cannot be read.
-    pub fn children(&self, session: &SessionRow) -> Result<Vec<ChildSession>, Error> {
-        self.ask(|snapshot| snapshot.children(session))
-    }
-
     /// [`Snapshot::show`](Snapshot::show) of the newest snapshot.
     ///
     /// # Errors
@@ -123,18 +87,11 @@ impl Index {
         Ok(shown?.1)
     }
 
-    /// [`Snapshot::raw`](Snapshot::raw) of the newest snapshot.
+    /// Write what [`Snapshot::raw`](Snapshot::raw) gives to `out`. A whole file is copied without a
+    /// snapshot.
     ///
     /// # Errors
-    /// As [`Snapshot::raw`](Snapshot::raw).
-    pub fn raw(&self, session: &SessionRow, entry: Option<&str>) -> Result<Vec<u8>, Error> {
-        self.ask(|snapshot| snapshot.raw(session, entry))
-    }
-
-    /// Write what [`Index::raw`] gives to `out`. A whole file is copied without a snapshot.
-    ///
-    /// # Errors
-    /// As [`Index::raw`]; [`Error::Output`] of `out`.
+    /// As [`Snapshot::raw`](Snapshot::raw); [`Error::Output`] of `out`.
     pub fn copy_raw(
         &self,
         session: &SessionRow,
@@ -142,7 +99,7 @@ impl Index {
         out: &mut dyn Write,
     ) -> Result<(), Error> {
         if entry.is_some() {
-            let bytes = self.raw(session, entry)?;
+            let bytes = self.ask(|snapshot| snapshot.raw(session, entry))?;
             return out.write_all(&bytes).map_err(Error::output);
         }
         let mut content = self.ask(|snapshot| snapshot.content(session))?;
@@ -183,27 +140,6 @@ impl Index {
     ) -> Result<StreamOutcome, E> {
         let shown = self.stream(|snapshot| snapshot.tree_each(session, scope, each));
         Ok(shown?.1)
-    }
-
-    /// [`Snapshot::agent_list`](Snapshot::agent_list) of the newest snapshot.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] where `progress` broke.
-    pub fn agent_list(
-        &self,
-        setup: &Setup,
-        scope: &AgentListScope,
-        progress: Progress<'_>,
-    ) -> Result<Vec<SessionInfo>, Error> {
-        self.ask(|snapshot| snapshot.agent_list(setup, scope, progress))
-    }
-
-    /// [`Snapshot::commit`](Snapshot::commit) of the newest snapshot.
-    ///
-    /// # Errors
-    /// When the catalogue or git's objects cannot be read.
-    pub fn commit(&self, scope: &CommitScope) -> Result<Option<CommitWriter>, Error> {
-        self.ask(|snapshot| snapshot.commit(scope))
     }
 
     /// [`Snapshot::dump_words`](Snapshot::dump_words) of the newest snapshot.

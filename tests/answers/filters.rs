@@ -424,7 +424,8 @@ fn a_query_that_was_put_together_is_searched_as_one_that_was_typed() {
     };
     world.both(|index| {
         let found = |query: &Query, scope: &SearchScope| {
-            let answer = index.search_query(query, scope, &mut |_| {}).unwrap();
+            let answer = index.ask(|snapshot| snapshot.search_query(query, scope, &mut |_| {}));
+            let answer = answer.unwrap();
             (answer.total, answer.cursor)
         };
         for (text, cwd, total) in [
@@ -447,7 +448,8 @@ fn a_query_that_was_put_together_is_searched_as_one_that_was_typed() {
         page.cursor = found(&query, &page).1;
         assert!(page.cursor.is_some());
         assert_eq!(found(&query, &page).1, None);
-        let other = index.search_query(&of("rotor", odd), &page, &mut |_| {});
+        let other =
+            index.ask(|snapshot| snapshot.search_query(&of("rotor", odd), &page, &mut |_| {}));
         assert!(matches!(other, Err(Error::OtherCursor)), "{other:?}");
     });
 }

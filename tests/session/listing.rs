@@ -49,11 +49,11 @@ fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
     for index in [index("knows", true), index("does-not", false)] {
         for cwd in [Some("/a"), Some("/b"), Some("/c"), None] {
             let ours = index
-                .agent_list(setup, &scope(cwd, true), go_on)
+                .ask(|snapshot| snapshot.agent_list(setup, &scope(cwd, true), go_on))
                 .expect("a list");
             assert_eq!(ours, list(cwd));
             let short = index
-                .agent_list(setup, &scope(cwd, false), go_on)
+                .ask(|snapshot| snapshot.agent_list(setup, &scope(cwd, false), go_on))
                 .expect("a list");
             assert!(said(&short).iter().all(String::is_empty));
         }
@@ -61,7 +61,7 @@ fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
     // What the index has is not read again.
     let known = index("knows", true);
     std::fs::remove_dir_all(place.folder.path().join("flat")).expect("removed");
-    let kept = known.agent_list(setup, &scope(Some("/a"), false), go_on);
+    let kept = known.ask(|snapshot| snapshot.agent_list(setup, &scope(Some("/a"), false), go_on));
     assert_eq!(kept.expect("a list").len(), 2);
 }
 
@@ -98,7 +98,7 @@ fn an_unreadable_file_is_tried_again_alone() {
                 None => SessionManager::list_all(setup, go_on),
             };
             let ours = index
-                .agent_list(setup, &scope(cwd, true), go_on)
+                .ask(|snapshot| snapshot.agent_list(setup, &scope(cwd, true), go_on))
                 .expect("a list");
             assert_eq!(ours, theirs.expect("a list"), "{when} {cwd:?}");
         }
@@ -113,7 +113,7 @@ fn an_unreadable_file_is_tried_again_alone() {
         .iter()
         .for_each(|path| fs::remove_file(path).expect("removed"));
     let ours = index
-        .agent_list(setup, &scope(None, false), go_on)
+        .ask(|snapshot| snapshot.agent_list(setup, &scope(None, false), go_on))
         .expect("a list");
     assert_eq!(ours.len(), 3);
 }

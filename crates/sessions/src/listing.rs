@@ -18,7 +18,7 @@ use sessionary_formats::model::{Facts, Fold, SourcePart};
 use sessionary_formats::{Format, SourceFacts, pi::Dialect};
 
 /// One row of the agent's list (pi: `SessionInfo`). Where there is an index,
-/// `sessionary::Index::agent_list` has the same ones.
+/// `sessionary::index::Snapshot::agent_list` has the same ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionInfo {
     /// The session's file.

@@ -66,7 +66,7 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
         mask: screen.mask(),
     };
     let mut index = super::answerable(super::open(config, screen)?)?;
-    let Some(writer) = index.commit(&scope)? else {
+    let Some(writer) = index.ask(|snapshot| snapshot.commit(&scope))? else {
         let name = &scope.commit;
         return Err(Failure::usage(format!(
             "no commit of this repository is called {name}, or several objects are"

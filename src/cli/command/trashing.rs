@@ -100,13 +100,14 @@ impl DeletionTarget {
         refuse_archived(&row)?;
         refuse_rows(&row)?;
         let (path, other_paths) = paths(&row, index)?;
-        let children: HashMap<PathBuf, bool> = (index.children(&row)?.into_iter())
+        let children = index.ask(|snapshot| snapshot.children(&row))?.into_iter();
+        let children: HashMap<PathBuf, bool> = children
             .map(|child| (child.path, child.is_subagent))
             .collect();
         let leaning = index.ask(|snapshot| snapshot.leaning_on(&row))?;
         let (mut subagents, mut staying_subagents, mut forks) =
             (Vec::new(), Vec::new(), Vec::new());
-        let page = index.page(&ListScope::default())?;
+        let page = index.ask(|snapshot| snapshot.page(&ListScope::default()))?;
         let _ = index.stream(|snapshot| {
             snapshot.each_row(&page, |other| {
                 if other.path == row.path {

@@ -120,7 +120,7 @@ impl Hinter {
             mask: self.mask.clone(),
             ..ListScope::default()
         };
-        let page = index.page(&scope)?;
+        let page = index.ask(|snapshot| snapshot.page(&scope))?;
         let _ = index.stream(|snapshot| {
             snapshot.each_row(&page, |session| {
                 titles.add(&session);

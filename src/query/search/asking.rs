@@ -59,7 +59,8 @@ impl Snapshot<'_> {
     ///     // In the place of agents that the text names; added to these, it would be one of them.
     ///     alternative.filters.agent.any = vec!["pi".to_owned()];
     /// }
-    /// let answer = index.search_query(&query, &SearchScope::default(), &mut |_| {})?;
+    /// let scope = SearchScope::default();
+    /// let answer = index.ask(|snapshot| snapshot.search_query(&query, &scope, &mut |_| {}))?;
     /// # Ok(()) }
     /// ```
     ///
