@@ -35,20 +35,20 @@ pub enum Values {
     Texts(Vec<Option<String>>),
 }
 
-/// What is in a column.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Integer,
-    Real,
-    Text,
-}
-use Kind::{Integer, Real, Text};
-
 /// What is read of a table, and from what.
 struct Source {
     name: &'static str,
     from: &'static str,
-    columns: &'static [(&'static str, Kind)],
+    /// Each as `name:kind`: `i` an integer, `r` a real, `t` a text.
+    columns: &'static str,
+}
+
+impl Source {
+    /// The name and the kind of each column.
+    fn columns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let columns = self.columns.split_whitespace();
+        columns.filter_map(|column| column.split_once(':'))
+    }
 }
 
 /// All that the views are made from, but for sums and what only this index is concerned with. A
@@ -59,195 +59,80 @@ const SOURCES: &[Source] = &[
         from: "(SELECT s.source, r.agent, r.path AS root_path, s.relative, s.length AS size,
                 (s.mtime_ns - s.mtime_ns % 1000000) / 1000000 AS mtime_ms, s.consumed, s.unread
             FROM _sources s JOIN _roots r USING (root) ORDER BY s.source)",
-        columns: &[
-            ("source", Integer),
-            ("agent", Text),
-            ("root_path", Text),
-            ("relative", Text),
-            ("size", Integer),
-            ("mtime_ms", Integer),
-            ("consumed", Integer),
-            ("unread", Text),
-        ],
+        columns: "source:i agent:t root_path:t relative:t size:i mtime_ms:i consumed:i \
+            unread:t",
     },
     Source {
         name: "_sessions",
         from: "(SELECT s.*, r.agent, r.path AS root_path, r.label,
                 coalesce(s.repository, s.remote) AS repository_or_remote
             FROM _sessions s JOIN _roots r USING (root) WHERE s.path <> '' ORDER BY s.session)",
-        columns: &[
-            ("session", Integer),
-            ("agent", Text),
-            ("label", Text),
-            ("root_path", Text),
-            ("path", Text),
-            ("id", Text),
-            ("cwd", Text),
-            ("name", Text),
-            ("parent_session", Text),
-            ("created_raw", Text),
-            ("created_ms", Integer),
-            ("modified_ms", Integer),
-            ("file_ms", Integer),
-            ("messages", Integer),
-            ("typed", Text),
-            ("first_message", Text),
-            ("entries", Integer),
-            ("problems", Integer),
-            ("errors", Integer),
-            ("version", Integer),
-            ("leaf", Text),
-            ("provider", Text),
-            ("model", Text),
-            ("tokens", Integer),
-            ("cost", Real),
-            ("listed_cost", Real),
-            ("bytes", Integer),
-            ("hidden", Text),
-            ("own", Text),
-            ("subagent", Integer),
-            ("list_order", Text),
-            ("git_branch", Text),
-            ("thinking_level", Text),
-            ("repository_or_remote", Text),
-        ],
+        columns: "session:i agent:t label:t root_path:t path:t id:t cwd:t name:t \
+            parent_session:t created_raw:t created_ms:i modified_ms:i file_ms:i \
+            messages:i typed:t first_message:t entries:i problems:i errors:i version:i \
+            leaf:t provider:t model:t tokens:i cost:r listed_cost:r bytes:i hidden:t \
+            own:t subagent:i list_order:t git_branch:t thinking_level:t \
+            repository_or_remote:t",
     },
     Source {
         name: "_session_sources",
         from: "_session_sources",
-        columns: &[("session", Integer), ("source", Integer), ("part", Text)],
+        columns: "session:i source:i part:t",
     },
     Source {
         name: "_entries",
         from: "_entries",
-        columns: &[
-            ("key", Integer),
-            ("source", Integer),
-            ("start", Integer),
-            ("length", Integer),
-            ("line", Integer),
-            ("hash", Integer),
-            ("kind", Text),
-            ("role", Text),
-            ("id", Text),
-            ("parent", Text),
-            ("time_ms", Integer),
-            ("agent_sees", Integer),
-            ("flags", Integer),
-            ("stop_reason", Text),
-            ("taken_ms", Integer),
-            ("row", Text),
-        ],
+        columns: "key:i source:i start:i length:i line:i hash:i kind:t role:t id:t parent:t \
+            time_ms:i agent_sees:i flags:i stop_reason:t taken_ms:i row:t",
     },
     Source {
         name: "_calls",
         from: "_calls",
-        columns: &[
-            ("key", Integer),
-            ("ordinal", Integer),
-            ("call_id", Text),
-            ("tool", Text),
-            ("is_result", Integer),
-            ("is_error", Integer),
-            ("subject", Text),
-            ("duration_ms", Integer),
-            ("answer", Integer),
-        ],
+        columns: "key:i ordinal:i call_id:t tool:t is_result:i is_error:i subject:t \
+            duration_ms:i answer:i",
     },
     Source {
         name: "_usage",
         from: "_usage",
-        columns: &[
-            ("key", Integer),
-            ("what", Integer),
-            ("counted", Integer),
-            ("time_ms", Integer),
-            ("model", Text),
-            ("input", Integer),
-            ("output", Integer),
-            ("cache_read", Integer),
-            ("cache_write", Integer),
-            ("total", Integer),
-            ("cost_total", Real),
-            ("reasoning", Integer),
-            ("provider", Text),
-            ("response_id", Text),
-            ("cost_input", Real),
-            ("cost_output", Real),
-            ("cost_cache_read", Real),
-            ("cost_cache_write", Real),
-            ("said", Integer),
-        ],
+        columns: "key:i what:i counted:i time_ms:i model:t input:i output:i cache_read:i \
+            cache_write:i total:i cost_total:r reasoning:i provider:t response_id:t \
+            cost_input:r cost_output:r cost_cache_read:r cost_cache_write:r said:i",
     },
     Source {
         name: "_stepped",
         from: "_stepped",
-        columns: &[
-            ("key", Integer),
-            ("input", Integer),
-            ("output", Integer),
-            ("cache_read", Integer),
-            ("cache_write", Integer),
-            ("reasoning", Integer),
-            ("cost_total", Real),
-        ],
+        columns: "key:i input:i output:i cache_read:i cache_write:i reasoning:i cost_total:r",
     },
     Source {
         name: "_runs",
         from: "_runs",
-        columns: &[
-            ("key", Integer),
-            ("turns", Integer),
-            ("cost", Real),
-            ("duration_ms", Integer),
-        ],
+        columns: "key:i turns:i cost:r duration_ms:i",
     },
     Source {
         name: "_files",
         from: "_files",
-        columns: &[
-            ("key", Integer),
-            ("ordinal", Integer),
-            ("path", Text),
-            ("modified", Integer),
-        ],
+        columns: "key:i ordinal:i path:t modified:i",
     },
     Source {
         name: "_labels",
         from: "_labels",
-        columns: &[("key", Integer), ("target", Text), ("text", Text)],
+        columns: "key:i target:t text:t",
     },
     Source {
         name: "_compactions",
         from: "_compactions",
-        columns: &[
-            ("key", Integer),
-            ("first_kept", Text),
-            ("tokens_before", Integer),
-        ],
+        columns: "key:i first_kept:t tokens_before:i",
     },
     Source {
         name: "_problems",
         from: "_problems",
-        columns: &[
-            ("source", Integer),
-            ("start", Integer),
-            ("length", Integer),
-            ("provisional", Integer),
-            ("reason", Text),
-        ],
+        columns: "source:i start:i length:i provisional:i reason:t",
     },
     Source {
         name: "_strays",
         from: "(SELECT r.agent, r.path AS root_path, t.relative, t.reason, t.unread
             FROM _strays t JOIN _roots r USING (root))",
-        columns: &[
-            ("agent", Text),
-            ("root_path", Text),
-            ("relative", Text),
-            ("reason", Text),
-            ("unread", Integer),
-        ],
+        columns: "agent:t root_path:t relative:t reason:t unread:i",
     },
 ];
 
@@ -262,18 +147,17 @@ impl Catalogue {
 }
 
 fn table(c: &rusqlite::Connection, source: &Source) -> rusqlite::Result<Table> {
-    let columns = source.columns.iter();
-    let mut columns: Vec<Column> = columns
-        .map(|&(name, kind)| Column {
+    let mut columns: Vec<Column> = (source.columns())
+        .map(|(name, kind)| Column {
             name,
             values: match kind {
-                Integer => Values::Integers(Vec::new()),
-                Real => Values::Reals(Vec::new()),
-                Text => Values::Texts(Vec::new()),
+                "i" => Values::Integers(Vec::new()),
+                "r" => Values::Reals(Vec::new()),
+                _ => Values::Texts(Vec::new()),
             },
         })
         .collect();
-    let names: Vec<&str> = source.columns.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = source.columns().map(|(name, _)| name).collect();
     let mut asked = c.prepare(&format!("SELECT {} FROM {}", names.join(", "), source.from))?;
     let mut rows = asked.query([])?;
     while let Some(row) = rows.next()? {
@@ -294,4 +178,16 @@ fn add(row: &Row<'_>, at: usize, values: &mut Values) -> rusqlite::Result<()> {
         Values::Texts(values) => values.push(row.get(at)?),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_column_has_a_name_and_a_kind() {
+        for source in super::SOURCES {
+            let kinds: Vec<&str> = source.columns().map(|(_, kind)| kind).collect();
+            assert_eq!(kinds.len(), source.columns.split_whitespace().count());
+            assert!(kinds.iter().all(|kind| ["i", "r", "t"].contains(kind)));
+        }
+    }
 }
