@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
-use std::vec::IntoIter;
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::answered::NEAR;
 use super::error::Error;
 use super::open::Catalogue;
+use super::statements::{PAGE, Paged};
 use super::write::flag::{BESIDE, PROMPT};
 use super::write::{flag, key_range};
 use crate::model::ARRIVAL_BITS;
@@ -328,15 +328,27 @@ impl Catalogue {
 
     /// The entries of one source one after the other, in the order in which they were read, which
     /// is that of the file.
-    pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
+    pub fn each_entry_of_source(&self, source: i64) -> Result<Paged<'_, StoredEntry>, Error> {
         let sql = "SELECT session FROM _session_sources WHERE source = ?1 ORDER BY session DESC";
-        Ok(EntriesOfSource {
-            catalogue: self,
-            source,
-            sessions: self.all(sql, [source], |r| r.get(0))?,
-            after: i64::MIN,
-            page: Vec::new().into_iter(),
-        })
+        let mut sessions: Vec<i64> = self.all(sql, [source], |r| r.get(0))?;
+        let mut after = i64::MIN;
+        let sql = format!(
+            "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key LIMIT ?4"
+        );
+        Ok(Paged::new(move || {
+            let Some(session) = sessions.last() else {
+                return Ok(None);
+            };
+            let (low, high) = key_range(*session);
+            let from = low.max(after.saturating_add(1));
+            let bound = params![from, high, source, PAGE as i64];
+            let page: Vec<_> = self.all(&sql, bound, stored_entry)?;
+            if page.len() < PAGE {
+                sessions.pop();
+            }
+            after = page.last().map_or(after, |last| last.key);
+            Ok(Some(page))
+        }))
     }
 
     /// Entries of one source whose keys lie in `first..=last`, in file order.
@@ -447,45 +459,6 @@ impl Catalogue {
         let sql = "SELECT l.target, l.text FROM _labels l CROSS JOIN _entries e USING (key)
             WHERE l.key BETWEEN ?1 AND ?2 AND e.agent_sees ORDER BY e.source, e.start";
         self.all(sql, [low, high], |r| Ok((r.get(0)?, r.get(1)?)))
-    }
-}
-
-/// Rows that are read at once.
-const PAGE: usize = 1_000;
-
-/// The entries of one source, some of them at a time.
-pub struct EntriesOfSource<'c> {
-    catalogue: &'c Catalogue,
-    source: i64,
-    /// Sessions whose entries were not all given yet, the last one first.
-    sessions: Vec<i64>,
-    after: i64,
-    page: IntoIter<StoredEntry>,
-}
-
-impl EntriesOfSource<'_> {
-    /// The next one.
-    pub fn next(&mut self) -> Result<Option<StoredEntry>, Error> {
-        loop {
-            if let Some(entry) = self.page.next() {
-                self.after = entry.key;
-                return Ok(Some(entry));
-            }
-            let Some(session) = self.sessions.last() else {
-                return Ok(None);
-            };
-            let (low, high) = key_range(*session);
-            let from = low.max(self.after.saturating_add(1));
-            let sql = format!(
-                "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key LIMIT ?4"
-            );
-            let bound = params![from, high, self.source, PAGE as i64];
-            let page: Vec<_> = self.catalogue.all(&sql, bound, stored_entry)?;
-            if page.len() < PAGE {
-                self.sessions.pop();
-            }
-            self.page = page.into_iter();
-        }
     }
 }
 

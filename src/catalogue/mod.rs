@@ -60,5 +60,6 @@ pub use raw::Preview;
 pub use refusal::RefusalCause;
 pub use rusqlite::version as sqlite_version;
 pub use sql::{Rows, SqlPart};
+pub use statements::Paged;
 pub use tables::{Column, Table, Values};
 pub use wal::WAL_BYTES;

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::vec::IntoIter;
 
 use rusqlite::{Row, params};
 
 use super::entries::in_file;
 use super::error::Error;
 use super::open::Catalogue;
+use super::statements::{PAGE, Paged};
 use crate::archive::SourcePath;
 use crate::format::{resume, resumes_unlisted};
 use crate::model::{Base, NO_MESSAGES, SessionRow};
@@ -99,49 +99,6 @@ pub struct Totals {
     pub passed_over: u64,
     pub source_bytes: u64,
     pub last_scan_ms: Option<i64>,
-}
-
-/// Rows that are read at once.
-const PAGE: usize = 1_000;
-
-/// The problems of one source, some of them at a time.
-pub struct ProblemsOfSource<'c> {
-    catalogue: &'c Catalogue,
-    source: i64,
-    /// Where the next page begins; `None`: there is no other.
-    from: Option<i64>,
-    page: IntoIter<StoredProblem>,
-}
-
-impl ProblemsOfSource<'_> {
-    /// The next one.
-    pub fn next(&mut self) -> Result<Option<StoredProblem>, Error> {
-        loop {
-            if let Some(problem) = self.page.next() {
-                return Ok(Some(problem));
-            }
-            let Some(from) = self.from.take() else {
-                return Ok(None);
-            };
-            let sql = "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 AND start >= ?2
-                ORDER BY start LIMIT ?3";
-            let bound = params![self.source, from, PAGE as i64];
-            let page: Vec<_> = self.catalogue.all(sql, bound, |r| {
-                let start = r.get(0)?;
-                let problem = StoredProblem {
-                    start: in_file(start),
-                    length: in_file(r.get(1)?),
-                    provisional: r.get(2)?,
-                    reason: r.get(3)?,
-                };
-                Ok((start, problem))
-            })?;
-            let last = page.last().filter(|_| page.len() == PAGE);
-            self.from = last.and_then(|(start, _)| start.checked_add(1));
-            let problems: Vec<_> = page.into_iter().map(|(_, problem)| problem).collect();
-            self.page = problems.into_iter();
-        }
-    }
 }
 
 impl Catalogue {
@@ -251,13 +208,28 @@ impl Catalogue {
     }
 
     /// Problems of a source in file order.
-    pub fn problems(&self, source: i64) -> ProblemsOfSource<'_> {
-        ProblemsOfSource {
-            catalogue: self,
-            source,
-            from: Some(i64::MIN),
-            page: Vec::new().into_iter(),
-        }
+    pub fn problems(&self, source: i64) -> Paged<'_, StoredProblem> {
+        let sql = "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 AND start >= ?2
+            ORDER BY start LIMIT ?3";
+        let mut next = Some(i64::MIN);
+        Paged::new(move || {
+            let Some(from) = next.take() else {
+                return Ok(None);
+            };
+            let page: Vec<_> = self.all(sql, params![source, from, PAGE as i64], |r| {
+                let start = r.get(0)?;
+                let problem = StoredProblem {
+                    start: in_file(start),
+                    length: in_file(r.get(1)?),
+                    provisional: r.get(2)?,
+                    reason: r.get(3)?,
+                };
+                Ok((start, problem))
+            })?;
+            let last = page.last().filter(|_| page.len() == PAGE);
+            next = last.and_then(|(start, _)| start.checked_add(1));
+            Ok(Some(page.into_iter().map(|(_, problem)| problem).collect()))
+        })
     }
 
     /// Whether the last scan of a source could not read it.

@@ -1,9 +1,46 @@
 //! How is a statement run, and what becomes of its rows?
 
+use std::vec::IntoIter;
+
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use super::error::Error;
 use super::open::Catalogue;
+
+/// Rows of a [`Paged`] answer that are read at once.
+pub(super) const PAGE: usize = 1_000;
+
+/// The rows of an answer, some of them at a time: no statement is open between them.
+pub struct Paged<'c, T> {
+    next_page: Box<dyn FnMut() -> Result<Option<Vec<T>>, Error> + 'c>,
+    page: IntoIter<T>,
+}
+
+impl<'c, T> Paged<'c, T> {
+    /// `next_page` gives `None` behind the last page.
+    pub(super) fn new(next_page: impl FnMut() -> Result<Option<Vec<T>>, Error> + 'c) -> Self {
+        Paged {
+            next_page: Box::new(next_page),
+            page: Vec::new().into_iter(),
+        }
+    }
+}
+
+impl<T> Iterator for Paged<'_, T> {
+    type Item = Result<T, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.page.next() {
+                return Some(Ok(row));
+            }
+            match (self.next_page)() {
+                Ok(page) => self.page = page?.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
 
 impl Catalogue {
     /// All rows of an answer, each as `make` makes it.

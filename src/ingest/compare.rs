@@ -90,11 +90,8 @@ impl Comparison {
 
 /// Keys of all entries of a source.
 fn keys_of_source(catalogue: &Catalogue, source: i64) -> Result<Vec<u64>, Error> {
-    let (mut rows, mut keys) = (catalogue.each_entry_of_source(source)?, Vec::new());
-    while let Some(row) = rows.next()? {
-        keys.push(row.key as u64);
-    }
-    Ok(keys)
+    let rows = catalogue.each_entry_of_source(source)?;
+    rows.map(|row| Ok(row?.key as u64)).collect()
 }
 
 /// Read `path` and compare it with what is stored of it, chunk by chunk, so that memory does not

@@ -2,8 +2,8 @@
 
 use std::iter::Peekable;
 
-use crate::catalogue::read::{ProblemsOfSource, StoredProblem};
-use crate::catalogue::{self, Catalogue};
+use crate::catalogue::read::StoredProblem;
+use crate::catalogue::{self, Catalogue, Paged};
 use crate::model::{Class, Mask, ShownEntry};
 use crate::source::place::RangeReader;
 
@@ -22,7 +22,7 @@ const AT_ONCE: u64 = 64 << 10;
 /// The unreadable bytes of one source, in file order.
 pub(super) struct Unreadable<'c> {
     source: i64,
-    problems: Peekable<Problems<'c>>,
+    problems: Peekable<Paged<'c, StoredProblem>>,
     /// To be looked into; `None`: it has no lines, or cannot be read.
     file: Option<RangeReader>,
     mask: Option<Mask>,
@@ -38,16 +38,6 @@ pub(super) struct Unreadable<'c> {
     line: u64,
 }
 
-struct Problems<'c>(ProblemsOfSource<'c>);
-
-impl Iterator for Problems<'_> {
-    type Item = Result<StoredProblem, catalogue::Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().transpose()
-    }
-}
-
 impl<'c> Unreadable<'c> {
     /// Those of `source`; `file`: what it holds, where it has lines.
     pub fn new(
@@ -58,7 +48,7 @@ impl<'c> Unreadable<'c> {
     ) -> Self {
         Unreadable {
             source,
-            problems: Problems(catalogue.problems(source)).peekable(),
+            problems: catalogue.problems(source).peekable(),
             file,
             mask: mask.cloned(),
             has_lines: true,

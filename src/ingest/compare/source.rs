@@ -3,10 +3,10 @@
 use super::differences::Differences;
 use super::{Comparison, ExpectedPassage, Finding, is_same};
 use crate::catalogue::children::Children;
-use crate::catalogue::entries::{EntriesOfSource, StoredEntry};
-use crate::catalogue::read::{ProblemsOfSource, SourceState};
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::{SourceState, StoredProblem};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
-use crate::catalogue::{Catalogue, Error};
+use crate::catalogue::{Catalogue, Error, Paged};
 use crate::format::{Format, Shape};
 use crate::ingest::passages::passages;
 use crate::model::Fold;
@@ -29,11 +29,11 @@ pub struct SourceComparison<'c> {
     /// The file is as long as it was. Otherwise it has grown, and it is read only up to the end of
     /// the lines that were whole then.
     is_whole: bool,
-    rows: EntriesOfSource<'c>,
+    rows: Paged<'c, StoredEntry>,
     /// Rows of whole lines, and entries.
     row_count: u64,
     entry_count: u64,
-    problems: ProblemsOfSource<'c>,
+    problems: Paged<'c, StoredProblem>,
     /// Between what is proven to be the bytes that were catalogued and their rows.
     differences: Differences,
     /// Between what follows the last whole line and its rows.
@@ -127,7 +127,7 @@ impl SourceComparison<'_> {
             self.compared.entries += 1;
             let is_provisional = entry.flags & flag::PROVISIONAL != 0;
             self.entry_count += u64::from(!is_provisional);
-            match self.rows.next()? {
+            match self.rows.next().transpose()? {
                 Some(row) => {
                     self.row_count += u64::from(!self.is_of_tail(row.flags, row.start));
                     self.entry(&row, entry)?;
@@ -139,7 +139,7 @@ impl SourceComparison<'_> {
             }
         }
         for problem in &problems {
-            let row = self.problems.next()?;
+            let row = self.problems.next().transpose()?;
             let is_equal = row.is_some_and(|row| {
                 (row.start, row.length, row.provisional, &row.reason)
                     == (
@@ -328,7 +328,7 @@ impl SourceComparison<'_> {
     /// to the tail, which follows the last whole line.
     fn take_remaining_rows(&mut self) -> Result<bool, Error> {
         let mut has_tail = false;
-        while let Some(row) = self.rows.next()? {
+        while let Some(row) = self.rows.next().transpose()? {
             let is_of_tail = self.is_of_tail(row.flags, row.start);
             self.row_count += u64::from(!is_of_tail);
             self.row(&row);
@@ -338,7 +338,7 @@ impl SourceComparison<'_> {
                 self.of_tail.add(what);
             }
         }
-        while let Some(row) = self.problems.next()? {
+        while let Some(row) = self.problems.next().transpose()? {
             let is_of_tail = row.provisional || row.start >= self.state.known.stored.consumed;
             has_tail |= is_of_tail;
             self.differ(is_of_tail, || {

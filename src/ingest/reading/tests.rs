@@ -82,11 +82,8 @@ impl Place {
         };
         let outcome = read_source(&plan, &mut Vec::new(), &mut cost, &mut emit);
         let source = self.catalogue.known_sources(self.root).unwrap()[0].source;
-        let mut rows = self.catalogue.each_entry_of_source(source).unwrap();
-        let mut entries = 0;
-        while rows.next().unwrap().is_some() {
-            entries += 1;
-        }
+        let rows = self.catalogue.each_entry_of_source(source).unwrap();
+        let entries = rows.map(Result::unwrap).count();
         Read {
             entries,
             reads: cost.reads,
