@@ -1,7 +1,7 @@
 //! What was said about it? Words and overlay ranked as one, then hydrated, cut to snippets and
 //! grouped.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -81,6 +81,15 @@ struct FailedSearch {
     words_damage: Option<String>,
 }
 
+impl From<Error> for FailedSearch {
+    fn from(error: Error) -> Self {
+        FailedSearch {
+            error,
+            words_damage: None,
+        }
+    }
+}
+
 /// What is asked where too little was found.
 struct NearQuery {
     exprs: Vec<Option<Expr>>,
@@ -129,10 +138,9 @@ struct Search<'a> {
     shown: &'a SeenHits,
     /// Whether sessions are ranked as wholes, by any of the words.
     ranks_sessions: bool,
-    /// The words, once they were asked for.
-    found: OnceCell<Rc<WordsState>>,
-    /// What they lack, once that was asked.
-    lack: OnceCell<Backlog>,
+    found: Rc<WordsState>,
+    /// What the words lack.
+    lack: Backlog,
     ties: Ties<'a>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
 }
@@ -145,9 +153,9 @@ impl<'a> Search<'a> {
         zone: &'a Zone,
         shown: &'a SeenHits,
         progress: &'a mut dyn FnMut(Event),
-        found: Option<WordsState>,
-    ) -> Self {
-        Self {
+        found: Rc<WordsState>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
             snapshot,
             catalogue: snapshot.catalogue,
             query,
@@ -155,20 +163,19 @@ impl<'a> Search<'a> {
             zone,
             shown,
             ranks_sessions: ranks_sessions(query, scope),
-            found: found.map_or_else(OnceCell::new, |found| OnceCell::from(Rc::new(found))),
-            lack: OnceCell::new(),
+            lack: snapshot.lack(&found)?,
+            found,
             ties: Ties::new(snapshot.catalogue),
             progress: RefCell::new(progress),
-        }
+        })
     }
 
     /// The answer, which says what is wrong with the words where they were not asked.
     fn answer_from_stores(&self) -> Result<SearchAnswer, FailedSearch> {
         let mut answer = empty_answer(self.query, self.scope);
         self.answer(&mut answer).map_err(|error| {
-            let words = self.found.get().and_then(|found| found.words.as_ref());
             let damage = error.of_words().filter(|error| error.asks_for_rebuild());
-            let words_damage = match (words, damage) {
+            let words_damage = match (self.words(), damage) {
                 (Some(words), Some(damage)) => Some(words.diagnosis(damage)),
                 _ => None,
             };
@@ -177,7 +184,7 @@ impl<'a> Search<'a> {
                 words_damage,
             }
         })?;
-        if let Some(why) = self.found.get().and_then(|found| found.damage.as_ref()) {
+        if let Some(why) = &self.found.damage {
             words::condemn(&self.snapshot.config().words_dir(), why);
             answer.words_damage = Some(why.clone());
         }
@@ -206,21 +213,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the words lack.
-    fn lack(&self) -> Result<Backlog, Error> {
-        if let Some(lack) = self.lack.get() {
-            return Ok(*lack);
-        }
-        let lack = match self.words()? {
-            (Some(_), done) => self.catalogue.backlog(done)?,
-            (None, _) => self.catalogue.backlog_without_words()?,
-        };
-        Ok(*self.lack.get_or_init(|| lack))
-    }
-
     fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
         self.check_wanted()?;
-        let lack = self.lack()?;
+        let lack = self.lack;
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         answer.owed = UnindexedText::of(lack.entries, lack.bytes);
         let alternatives = &self.query.alternatives;
@@ -456,15 +451,9 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The words, if there are any to trust, and up to which batch they are done.
-    fn words(&self) -> Result<(Option<&Words>, i64), Error> {
-        if self.found.get().is_none() {
-            let found = self.snapshot.words()?;
-            self.found.get_or_init(|| found);
-        }
-        let found = self.found.get();
-        let words = found.and_then(|found| found.words.as_deref());
-        Ok((words, found.map_or(0, |found| found.done)))
+    /// The words, if there are any to trust.
+    fn words(&self) -> Option<&Words> {
+        self.found.words.as_deref()
     }
 }
 

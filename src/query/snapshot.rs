@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::catalogue::Catalogue;
+use crate::catalogue::outbox::Backlog;
 use crate::config::Config;
 use crate::error::Error;
 use crate::ingest::{Agreement, WordsCache, WordsState};
@@ -221,6 +222,14 @@ impl Snapshot<'_> {
             Agreement::Other => WordsState::default(),
         };
         Ok(Rc::clone(self.words.get_or_init(|| Rc::new(found))))
+    }
+
+    /// What these words lack.
+    pub(super) fn lack(&self, found: &WordsState) -> Result<Backlog, Error> {
+        Ok(match found.words {
+            Some(_) => self.catalogue.backlog(found.done)?,
+            None => self.catalogue.backlog_without_words()?,
+        })
     }
 
     /// How many messages each session has.

@@ -68,10 +68,7 @@ impl Snapshot<'_> {
         }
         let totals = catalogue.totals()?;
         let found = self.words()?;
-        let lack = match found.words {
-            Some(_) => catalogue.backlog(found.done)?,
-            None => catalogue.backlog_without_words()?,
-        };
+        let lack = self.lack(&found)?;
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
         let catalogue_path = config.catalogue_path();
         let [wal, shm] = ["sqlite-wal", "sqlite-shm"].map(|end| catalogue_path.with_extension(end));

@@ -1,5 +1,7 @@
 //! How is a snapshot asked? By a text, which is read first, or by a query that was read before.
 
+use std::rc::Rc;
+
 use super::cursor::{self, SeenHits};
 use super::{Search, SearchScope, empty_answer};
 use crate::error::Error;
@@ -111,12 +113,12 @@ impl Snapshot<'_> {
             });
         }
         let mut ask = |found| {
-            let search = Search::new(self, &query, scope, zone, shown, progress, found);
+            let search = Search::new(self, &query, scope, zone, shown, progress, found)?;
             search.answer_from_stores()
         };
-        let answered = ask(None).or_else(|failed| match failed.words_damage {
+        let answered = ask(self.words()?).or_else(|failed| match failed.words_damage {
             // All text is read instead.
-            Some(_) => ask(Some(WordsState {
+            Some(_) => ask(Rc::new(WordsState {
                 damage: failed.words_damage,
                 ..WordsState::default()
             })),

@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
         let alternatives: Vec<_> = questions.iter().map(compiled).collect();
         let (words, done) = match alternatives.iter().all(|one| one.reads_text()) {
             true => (None, 0),
-            false => self.words()?,
+            false => (self.words(), self.found.done),
         };
         let dead = match words {
             Some(_) => self.dead_ranges(done)?,
@@ -307,8 +307,7 @@ impl<'a> Search<'a> {
         }
         // A cancelled scan ends early, so its parts are incomplete.
         self.check_wanted()?;
-        let lacking = self.lack()?.entries;
-        Ok((Overlay::new(scan, parts, lacking), failed))
+        Ok((Overlay::new(scan, parts, self.lack.entries), failed))
     }
 }
 

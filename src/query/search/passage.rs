@@ -35,7 +35,7 @@ impl Search<'_> {
     /// words may tell of.
     pub(super) fn entry(&self, hit: &words::Hit) -> Result<Option<StoredEntry>, Error> {
         match self.catalogue.entry(hit.key as i64)? {
-            None if self.has_words() => Err(damage("an entry that does not exist")),
+            None if self.words().is_some() => Err(damage("an entry that does not exist")),
             entry => Ok(entry),
         }
     }
@@ -78,15 +78,10 @@ impl Search<'_> {
         {
             return Ok(CandidateCheck::Match(Passage { record, pieces }));
         }
-        match hit.needs_check || !self.has_words() {
+        match hit.needs_check || self.words().is_none() {
             true => Ok(CandidateCheck::Other),
             false => Err(damage("an entry that does not contain what was asked for")),
         }
-    }
-
-    /// Whether the words on disk are asked.
-    fn has_words(&self) -> bool {
-        self.found.get().is_some_and(|found| found.words.is_some())
     }
 }
 
