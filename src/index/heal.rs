@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Error, Indexer};
 use crate::ingest::Audits;
-use crate::model::{Report, StageMs};
+use crate::model::Report;
 use crate::source::identity::now_ns;
 
 /// Bytes that are compared at once, about: some milliseconds.
@@ -21,6 +21,12 @@ impl Indexer {
     /// # Errors
     /// As [`Indexer::sync_files`].
     pub fn heal(&mut self, sources: &[i64]) -> Result<Report, Error> {
+        let mut report = Report::default();
+        self.heal_into(sources, &mut report)?;
+        Ok(report)
+    }
+
+    fn heal_into(&mut self, sources: &[i64], report: &mut Report) -> Result<(), Error> {
         self.hold()?;
         self.catalogue.condemn_sources(sources)?;
         let mut files = Vec::with_capacity(sources.len());
@@ -28,7 +34,7 @@ impl Indexer {
             let place = self.catalogue.source_place(*source)?;
             files.extend(place.map(|(path, _)| path.to_path_buf()));
         }
-        self.sync_files(&files)
+        self.sync_files_into(&files, report)
     }
 
     /// [`Indexer::heal`] as a part of a sync: what it reads is added to the sync's report.
@@ -40,41 +46,16 @@ impl Indexer {
         if sources.is_empty() {
             return Ok(());
         }
-        // All of it by name, so that no field that is new is forgotten. A sync has seen the files
-        // before, and nothing is given to the words here.
-        let Report {
-            files_seen: _,
-            files_changed,
-            files_unreadable,
-            bytes_read,
-            proof_bytes,
-            entries,
-            problems,
-            vanished,
-            passages: _,
-            outstanding: _,
-            outstanding_bytes: _,
-            ms:
-                StageMs {
-                    discover,
-                    catalogue,
-                    prose: _,
-                    words: _,
-                },
-            notes,
-        } = self.heal(sources)?;
-        report.files_unreadable += files_unreadable;
-        report.bytes_read += bytes_read;
-        report.proof_bytes += proof_bytes;
-        report.entries += entries;
-        report.problems += problems;
-        report.vanished += vanished;
-        report.ms.discover += discover;
-        report.ms.catalogue += catalogue;
-        report.notes.extend(notes);
-        // A file that was read earlier in this sync counts only once.
-        let most = report.files_seen.max(files_changed);
-        report.files_changed = (report.files_changed + files_changed).min(most);
+        let before = report.clone();
+        if let Err(error) = self.heal_into(sources, report) {
+            // What is not committed is not told.
+            *report = before;
+            return Err(error);
+        }
+        // A sync has seen the files before, and one that was read earlier in it counts only once.
+        let changed = report.files_changed - before.files_changed;
+        report.files_seen = before.files_seen;
+        report.files_changed = report.files_changed.min(before.files_seen.max(changed));
         Ok(())
     }
 

@@ -246,12 +246,20 @@ impl Indexer {
     /// looked at, with one exception: if there are [exclusion rules](Config::rules) and a session
     /// is new, its whole root is scanned.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
+        let mut report = Report::default();
+        self.sync_files_into(files, &mut report)?;
+        Ok(report)
+    }
+
+    /// [`Indexer::sync_files`], added to a report.
+    pub(super) fn sync_files_into(
+        &mut self,
+        files: &[PathBuf],
+        report: &mut Report,
+    ) -> Result<(), Error> {
         self.hold()?;
-        let mut report = Report {
-            notes: std::mem::take(&mut self.notes),
-            ..Report::default()
-        };
-        self.prepare(&mut report)?;
+        report.notes.append(&mut self.notes);
+        self.prepare(report)?;
         let config = &self.config;
         let files: Vec<PathBuf> = files.iter().map(|file| lasting(file)).collect();
         let hinted: Vec<HintedPaths<'_>> = config
@@ -266,11 +274,10 @@ impl Indexer {
             })
             .filter(|hint| !hint.paths.is_empty())
             .collect();
-        let left = ingest::sync_hints(self.sync_targets(), config, &hinted, &mut report)?;
+        let left = ingest::sync_hints(self.sync_targets(), config, &hinted, report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
-        self.scan_roots(Some(whole), &mut |_| {}, &mut report)?;
-        Ok(report)
+        self.scan_roots(Some(whole), &mut |_| {}, report)
     }
 
     /// What a scan writes.
