@@ -38,7 +38,6 @@ mod word;
 
 #[cfg(test)]
 use field::FIELDS;
-pub(crate) use field::distance;
 use lex::lex;
 use notes::Notes;
 use parser::Parser;

@@ -1,5 +1,7 @@
 //! Which filters are there, and what does each leave?
 
+use strsim::levenshtein;
+
 use super::alternatives::Filter;
 use super::{Filters, Now, SyntaxError, time};
 
@@ -167,8 +169,10 @@ fn meant(value: &str) -> Option<&'static str> {
         ("named", "is:named"),
         ("image", "has:image"),
     ];
-    let near = marks.iter().filter(|(mark, _)| distance(value, mark) <= 2);
-    let nearest = near.min_by_key(|(mark, _)| distance(value, mark));
+    let near = marks
+        .iter()
+        .filter(|(mark, _)| levenshtein(value, mark) <= 2);
+    let nearest = near.min_by_key(|(mark, _)| levenshtein(value, mark));
     nearest.map(|(_, meant)| *meant)
 }
 
@@ -195,23 +199,6 @@ fn meant_time(value: &str) -> Option<String> {
             .any(|known| known == *name)
             .then(|| (*name).to_owned());
     }
-    let nearest = time::names().min_by_key(|name| distance(&value, name))?;
-    (value.len() > 3 && distance(&value, nearest) <= 2).then(|| nearest.to_owned())
-}
-
-/// Letters to add, remove or replace between two words; of those beyond ASCII each byte.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (above + 1)
-                .min(row[j] + 1)
-                .min(diagonal + usize::from(x != y));
-            diagonal = above;
-        }
-    }
-    row[b.len()]
+    let nearest = time::names().min_by_key(|name| levenshtein(&value, name))?;
+    (value.len() > 3 && levenshtein(&value, nearest) <= 2).then(|| nearest.to_owned())
 }

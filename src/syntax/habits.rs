@@ -1,8 +1,10 @@
 //! Which habits of other search languages mean nothing in this one? Their signs are text; a note
 //! says so, and what does the same here.
 
+use strsim::levenshtein;
+
 use super::alternatives::Filter;
-use super::field::{FIELDS, distance};
+use super::field::FIELDS;
 use super::lex::{Lexeme, TokenKind};
 use super::notes::{Habit, Notes, short};
 use super::{Filters, Now};
@@ -189,12 +191,14 @@ fn near(name: &str) -> Option<&'static str> {
         letters.sort_unstable();
         letters
     };
-    let mut near = FIELDS.iter().filter(|field| match distance(name, field) {
-        // `no:x` and `one:x` are hardly `on:x`.
-        1 => field.len() > 2,
-        2 => field.len() > 7 || letters(name) == letters(field),
-        _ => false,
-    });
+    let mut near = FIELDS
+        .iter()
+        .filter(|field| match levenshtein(name, field) {
+            // `no:x` and `one:x` are hardly `on:x`.
+            1 => field.len() > 2,
+            2 => field.len() > 7 || letters(name) == letters(field),
+            _ => false,
+        });
     near.next().copied()
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use strsim::levenshtein;
+
 use super::Search;
 use crate::catalogue::values::FilterColumn;
 use crate::error::Error;
@@ -10,7 +12,7 @@ use crate::model::{UnknownValue, project_name};
 use crate::query::filter::{begins, holds, is_at, is_of_repository};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
-use crate::syntax::{FilterValue, distance, opens_quote};
+use crate::syntax::{FilterValue, opens_quote};
 
 /// At most so many unknown values are listed, and so many known ones for each of them.
 const MOST: usize = 10;
@@ -44,7 +46,7 @@ impl Search<'_> {
             };
             let value = typed.value.to_lowercase();
             if value.len() <= LONGEST {
-                known.sort_by_cached_key(|one| distance(&value, &one.to_lowercase()));
+                known.sort_by_cached_key(|one| levenshtein(&value, &one.to_lowercase()));
             }
             let suggestion = known
                 .first()
@@ -153,7 +155,7 @@ fn add(known: &mut BTreeSet<String>, value: &str) {
 /// Whether somebody who typed one may have meant the other: few letters are wrong, or some are
 /// missing at the end.
 fn is_near(typed: &str, known: &str) -> bool {
-    distance(typed, known) <= 1 + known.len() / 4
+    levenshtein(typed, known) <= 1 + known.len() / 4
         || typed.len() > 2 && (known.starts_with(typed) || typed.starts_with(known))
 }
 
