@@ -1,6 +1,7 @@
 //! What has changed at the paths that hints name? A sync of these paths only.
 
 use std::collections::BTreeSet;
+use std::iter::repeat_n;
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,8 +10,8 @@ use super::exclude::is_enough;
 use super::keep::{ArchivedSource, placement};
 use super::listed::{DatabaseListing, Look};
 use super::names::{FOLDER, NamesToList};
-use super::plan::{SourcePlan, plan};
-use super::sync::{OutdatedSessions, links_note, ms, of_archived, read_all, remove_source};
+use super::plan::{SourcePlan, plan_root};
+use super::sync::{OutdatedSessions, links_note, ms, read_all, remove_source};
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::twin;
 use crate::catalogue::read::StoredSource;
@@ -126,7 +127,7 @@ struct HintPlan<'a> {
 /// Hold what was found against what is known. Files that look as they did when they were read
 /// become `left.doubted`.
 fn plan_hinted<'a>(
-    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
+    targets: SyncTargets<'_>,
     hinted: &[HintedPaths<'_>],
     all: &'a [HintScan<'_>],
     left: &mut RemainingHints,
@@ -139,26 +140,19 @@ fn plan_hinted<'a>(
         report.files_unreadable += discovery.unreadable.len() as u64;
         let notes = discovery.unread_notes(&scan.root.spec.path);
         report.notes.extend(notes);
-        let work = plan(scan.root, discovery, &scan.known);
-        for mut plan in work.plans {
-            if !hinted[scan.at].prove && looks_the_same(&plan, scan) {
+        let passes = |plan: &SourcePlan<'_>| {
+            let is_doubted = !hinted[scan.at].prove && looks_the_same(plan, scan);
+            if is_doubted {
                 left.doubted.push((scan.at, plan.relative.to_owned()));
-                continue;
             }
-            plan.kept_as = keeper.kept_as(scan.root, plan.relative);
-            plans.push(plan);
-            root_of_plan.push(scan.at);
-        }
-        for archived in &scan.archived {
-            plans.push(of_archived(scan.root, archived, &scan.known));
-            root_of_plan.push(scan.at);
-        }
+            !is_doubted
+        };
+        let (root, archived) = (scan.root, &scan.archived);
+        let work = plan_root(targets, root, discovery, &scan.known, archived, passes)?;
+        root_of_plan.extend(repeat_n(scan.at, work.plans.len()));
+        plans.extend(work.plans);
         let lost = work.gone.into_iter();
-        let lost = lost.filter(|known| keeper.is_forgotten(known, &scan.archived));
-        gone.extend(lost.map(|known| (known, scan.root.format)));
-    }
-    for plan in &mut plans {
-        plan.recall(catalogue)?;
+        gone.extend(lost.map(|known| (known, root.format)));
     }
     Ok(HintPlan {
         plans,

@@ -1,6 +1,7 @@
 //! Which sources must be read: what is found × what is known.
 
-use super::targets::SyncedRoot;
+use super::keep::ArchivedSource;
+use super::targets::{SyncTargets, SyncedRoot};
 use crate::archive::{SourcePath, twin};
 use crate::catalogue::entries::EntrySpan;
 use crate::catalogue::read::{Checkpoint, StoredSource};
@@ -109,6 +110,33 @@ pub struct RootPlan<'a> {
     pub plans: Vec<SourcePlan<'a>>,
     /// Known and no longer there.
     pub gone: Vec<&'a StoredSource>,
+}
+
+/// The work of one root: of what was found, what changed and `passes`, and what is read from the
+/// archive because its file is gone. With what the stores say of each.
+pub fn plan_root<'a>(
+    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
+    root: SyncedRoot<'a>,
+    discovery: &'a Discovery,
+    known: &'a [StoredSource],
+    archived: &'a [ArchivedSource],
+    passes: impl FnMut(&SourcePlan<'a>) -> bool,
+) -> Result<RootPlan<'a>, Error> {
+    let mut work = plan(root, discovery, known);
+    work.plans.retain(passes);
+    for plan in &mut work.plans {
+        plan.kept_as = keeper.kept_as(root, plan.relative);
+    }
+    work.plans.extend(archived.iter().map(|gone| SourcePlan {
+        gone_ms: Some(gone.gone_ms),
+        known: StoredSource::find(known, &gone.found.relative),
+        ..SourcePlan::of_found(root, gone.location.clone(), &gone.found)
+    }));
+    for plan in &mut work.plans {
+        plan.recall(catalogue)?;
+    }
+    work.gone.retain(|lost| keeper.is_forgotten(lost, archived));
+    Ok(work)
 }
 
 /// Compare what was found with what is known; both are sorted by path.

@@ -62,7 +62,7 @@ pub fn scan_root(
     let mut discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
     let names = look_at_names(&spec.path, format, &folders, archive, &mut discovery);
     // What was below a root that is not there any more may be in the archive.
-    let is_gone = discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false));
+    let is_gone = discovery.root_is_gone(&spec.path);
     let mut known = match root {
         Some(root) if folders.is_empty() || is_gone => catalogue.known_sources(root)?,
         Some(root) => catalogue.known_sources_in(root, &discovery.read)?,

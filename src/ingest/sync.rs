@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use super::keep::ArchivedSource;
-use super::plan::{SourcePlan, plan};
+use super::plan::{SourcePlan, plan, plan_root};
 use super::scan::{RootScan, scan_root};
 use super::targets::{SyncTargets, SyncedRoot};
 use crate::catalogue::read::StoredSource;
@@ -152,26 +152,15 @@ impl SyncPlan<'_> {
 
 /// Hold what was found against what is known.
 fn plan_scanned<'a>(
-    SyncTargets { catalogue, keeper }: SyncTargets<'_>,
+    targets: SyncTargets<'_>,
     scanned: &'a [ScannedRoot<'a>],
 ) -> Result<SyncPlan<'a>, Error> {
     let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(scanned.len()));
     for at in scanned {
-        let (root, scan) = (at.root, &at.scan);
-        let work = plan(root, &scan.discovery, &scan.known);
-        let mut found = work.plans;
-        for plan in &mut found {
-            plan.kept_as = keeper.kept_as(root, plan.relative);
-        }
-        plans.extend(found);
-        let archived = at.archived.iter();
-        plans.extend(archived.map(|gone| of_archived(root, gone, &scan.known)));
-        let mut gone = work.gone;
-        gone.retain(|lost| keeper.is_forgotten(lost, &at.archived));
-        gone_by_root.push(gone);
-    }
-    for plan in &mut plans {
-        plan.recall(catalogue)?;
+        let (discovery, known) = (&at.scan.discovery, &at.scan.known);
+        let work = plan_root(targets, at.root, discovery, known, &at.archived, |_| true)?;
+        plans.extend(work.plans);
+        gone_by_root.push(work.gone);
     }
     // What a person looks for is most often recent.
     plans.sort_by_key(|plan| std::cmp::Reverse(plan.mtime_ns));
@@ -243,19 +232,6 @@ fn write(
     catalogue.note_scan(now_ns() / 1_000_000, has_changed)
 }
 
-/// How a source is read whose file is gone.
-pub(super) fn of_archived<'a>(
-    root: SyncedRoot<'a>,
-    gone: &'a ArchivedSource,
-    known: &'a [StoredSource],
-) -> SourcePlan<'a> {
-    SourcePlan {
-        gone_ms: Some(gone.gone_ms),
-        known: StoredSource::find(known, &gone.found.relative),
-        ..SourcePlan::of_found(root, gone.location.clone(), &gone.found)
-    }
-}
-
 /// Store what was found of a root besides its sources.
 fn note_root(
     SyncTargets { catalogue, keeper }: SyncTargets<'_>,
@@ -290,7 +266,7 @@ fn note_root(
 /// How many files and folders of a root could not be read; the root itself counts, too, if it is
 /// there. A root that is gone hides nothing.
 fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
-    let root = discovery.error.is_some() && !matches!(spec.path.try_exists(), Ok(false));
+    let root = discovery.error.is_some() && !discovery.root_is_gone(&spec.path);
     discovery.unreadable.len() as u64 + u64::from(root)
 }
 

@@ -125,6 +125,11 @@ impl Discovery {
         })
     }
 
+    /// Whether the root is not there any more. What is unmounted may come back.
+    pub fn root_is_gone(&self, root: &Path) -> bool {
+        self.error.is_some() && matches!(root.try_exists(), Ok(false))
+    }
+
     /// Whether a source that was not found may still exist.
     pub fn hides(&self, relative: &str) -> bool {
         let mut unreadable = self.unreadable.iter();

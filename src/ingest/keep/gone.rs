@@ -46,7 +46,7 @@ impl Keeper {
             return all;
         }
         let now_ms = now_ns() / 1_000_000;
-        let root_is_gone = is_gone(spec, discovery);
+        let root_is_gone = discovery.root_is_gone(&spec.path);
         for lost in lost(discovery, known) {
             let is_gone = root_is_gone || !discovery.hides(&lost.relative);
             let is_read = lost.stored.revision == format.revision() && !lost.unread;
@@ -88,7 +88,7 @@ impl Keeper {
         }
         let now_ms = now_ns() / 1_000_000;
         let mut asked = self.or_fail(Some(archive.forgets()));
-        let root_is_gone = is_gone(spec, discovery);
+        let root_is_gone = discovery.root_is_gone(&spec.path);
         let places = self.or_fail(Some(archive.places_below(&spec.agent, &spec.path)));
         for place in places.unwrap_or_default() {
             if !root_is_gone && discovery.hides(&place.relative) {
@@ -251,11 +251,6 @@ impl Keeper {
 fn was_asked(catalogue: &Catalogue, archive: &Archive, root: i64) -> Result<bool, Error> {
     let noted = catalogue.root_archive(root)?;
     Ok(noted.forgets.is_some() && noted.archive.as_deref() == Some(archive.id()))
-}
-
-/// Whether a root is not there any more. What is unmounted may come back.
-fn is_gone(spec: &RootSpec, discovery: &Discovery) -> bool {
-    discovery.error.is_some() && matches!(spec.path.try_exists(), Ok(false))
 }
 
 /// Each source once.
