@@ -116,16 +116,12 @@ impl Catalogue {
     }
 
     fn write_row(&self, session: i64, made: &SessionRecord) -> rusqlite::Result<()> {
-        let mut update = self.connection.prepare_cached(
-            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
-                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
-                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27, typed = ?28,
-                 git_branch = ?29, thinking_level = ?30, base_session = ?31, base_end = ?32, gone_ms = ?33,
-                 repository = ?34, has_moved = ?35,
+        let mut update = self.connection.prepare_cached(&format!(
+            "UPDATE _sessions SET {},
                  remote = CASE WHEN ?37 OR cwd IS NOT ?3 THEN ?36 ELSE coalesce(remote, ?36) END
              WHERE session = ?1",
-        )?;
+            each_column("=", ", ")
+        ))?;
         let found = self.found_remote(session, &made.path, &made.facts.cwd)?;
         made.with_columns(session, |columns| {
             let of_directory: [&dyn ToSql; 2] = [&found.remote, &found.is_there];
@@ -298,18 +294,10 @@ impl Catalogue {
                 let Some(made) = self.make_session(session, format, Some((source, fresh)))? else {
                     continue;
                 };
-                let mut same = c.prepare_cached(
-                    "SELECT count(*) FROM _sessions WHERE session = ?1 AND id IS ?2 AND cwd IS ?3 AND name IS ?4
-                           AND parent_session IS ?5 AND created_raw IS ?6 AND created_ms IS ?7 AND modified_ms IS ?8
-                           AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
-                           AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
-                           AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
-                           AND hidden IS ?23 AND path IS ?24 AND own IS ?25
-                           AND subagent IS ?26 AND list_order IS ?27 AND typed IS ?28
-                           AND git_branch IS ?29 AND thinking_level IS ?30
-                           AND base_session IS ?31 AND base_end IS ?32 AND gone_ms IS ?33 AND repository IS ?34
-                           AND has_moved IS ?35",
-                )?;
+                let mut same = c.prepare_cached(&format!(
+                    "SELECT count(*) FROM _sessions WHERE session = ?1 AND {}",
+                    each_column("IS", " AND ")
+                ))?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
                 if equal == 0 {
@@ -436,6 +424,19 @@ struct SourceRow {
     gone_ms: Option<i64>,
 }
 
+/// The columns of a session's row that its sources make.
+const COLUMNS: &str = "id cwd name parent_session created_raw created_ms modified_ms file_ms \
+    messages first_message entries problems errors version leaf provider model tokens cost \
+    listed_cost bytes hidden path own subagent list_order typed git_branch thinking_level \
+    base_session base_end gone_ms repository has_moved";
+
+/// Each of [`COLUMNS`] with its parameter; the first one is the session's number.
+fn each_column(relation: &str, between: &str) -> String {
+    let columns = (2..).zip(COLUMNS.split_whitespace());
+    let columns = columns.map(|(at, name)| format!("{name} {relation} ?{at}"));
+    columns.collect::<Vec<_>>().join(between)
+}
+
 /// A session's row as its sources make it.
 struct SessionRecord {
     facts: SessionFacts,
@@ -448,7 +449,7 @@ struct SessionRecord {
 }
 
 impl SessionRecord {
-    /// The columns of the row, from its number on, in the order in which both statements name them.
+    /// The session's number, then what its row has in [`COLUMNS`].
     fn with_columns<R>(&self, session: i64, with: impl FnOnce(&[&dyn ToSql]) -> R) -> R {
         let s = &self.facts;
         let counts = [s.message_count, s.entry_count, s.error_count].map(|count| count as i64);
