@@ -40,8 +40,7 @@ impl Repository {
     /// submodule is a repository of its own.
     pub fn around(directory: &Path) -> Option<Self> {
         let directory = directory.canonicalize().ok()?;
-        let of = |top: &Path| Some((top.to_path_buf(), common_folder(top)?));
-        let (top, common) = directory.ancestors().find_map(of)?;
+        let (top, common) = top_around(&directory)?;
         let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
         // The settings of a submodule name its working tree. Those of a repository that was made
         // with --separate-git-dir do not.
@@ -82,15 +81,8 @@ impl Repository {
     /// git's log says when anything came into the main one, unless older lines were cleaned up:
     /// then git's `description`, which is written with a new repository and not again, is as old.
     pub fn here_since_ms(&self) -> Option<i64> {
-        let git = self.top.join(".git");
-        let private = || {
-            Some(
-                self.top
-                    .join(first_line(&git)?.strip_prefix("gitdir:")?.trim()),
-            )
-        };
-        if git.is_file() && private().is_some_and(|own| own.join("commondir").is_file()) {
-            return modified_ms(&git);
+        if own_folder(&self.top).is_some_and(|own| own.join("commondir").is_file()) {
+            return modified_ms(&self.top.join(".git"));
         }
         let first = first_line(&self.common.join("logs/HEAD"))?;
         let (who, what) = first.split_once('\t').unwrap_or((&first, ""));
@@ -108,11 +100,8 @@ impl Repository {
     /// way that is not read here.
     pub fn head(&self) -> Option<String> {
         let git = self.top.join(".git");
-        let private = match first_line(&git) {
-            Some(line) => self.top.join(line.strip_prefix("gitdir:")?.trim()),
-            None if git.is_dir() => git,
-            None => self.common.clone(),
-        };
+        let private = own_folder(&self.top).or_else(|| git.is_dir().then_some(git));
+        let private = private.unwrap_or_else(|| self.common.clone());
         let head = first_line(&private.join("HEAD"))?;
         let Some(reference) = head.strip_prefix("ref:").map(str::trim) else {
             return Some(head);
@@ -132,6 +121,18 @@ impl Repository {
 pub fn is_tree(folder: &Path, common: &Path) -> bool {
     let leads_back = || common_folder(folder).is_some_and(|found| found == common);
     folder.is_absolute() && (!folder.exists() || leads_back())
+}
+
+/// The top of the repository around `directory`, and the common folder of that.
+fn top_around(directory: &Path) -> Option<(PathBuf, PathBuf)> {
+    let of = |top: &Path| Some((top.to_path_buf(), common_folder(top)?));
+    directory.ancestors().find_map(of)
+}
+
+/// The folder for a working tree alone that a file `.git` at its top names.
+fn own_folder(top: &Path) -> Option<PathBuf> {
+    let line = first_line(&top.join(".git"))?;
+    Some(top.join(line.strip_prefix("gitdir:")?.trim()))
 }
 
 /// The common folder of the repository of which `directory` is the top: of a working tree, or bare.
@@ -155,8 +156,7 @@ pub(crate) fn common_folder(directory: &Path) -> Option<PathBuf> {
     }
     // A linked working tree: `.git` names a folder of its own, in which `commondir` names the
     // shared one. In the folder of a submodule nothing does.
-    let line = first_line(&git)?;
-    let private = directory.join(line.strip_prefix("gitdir:")?.trim());
+    let private = own_folder(directory)?;
     let common = match first_line(&private.join("commondir")) {
         Some(common) => private.join(common),
         None => private,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{common_folder, holds_home, remote};
+use super::{holds_home, remote, top_around};
 use crate::regular;
 
 /// The remotes of directories.
@@ -92,8 +92,7 @@ impl Remotes {
     }
 
     fn remote_at(&self, there: &Path) -> Option<String> {
-        let of = |top: &Path| Some((top.to_path_buf(), common_folder(top)?));
-        let (top, common) = there.ancestors().find_map(of)?;
+        let (top, common) = top_around(there)?;
         match holds_home(&top, self.home.as_deref()) {
             true => None,
             false => remote(&common, &top),
