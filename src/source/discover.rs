@@ -166,37 +166,33 @@ impl Discovery {
         if is_companion(path, flat, format) {
             return true;
         }
-        match format.place(path, flat) {
-            Placement::Source {
-                session,
-                part,
-                unlisted,
-            } => match path.to_str() {
-                Some(relative) => self.found.push(FoundSource {
-                    relative: slashed(relative),
-                    identity,
-                    is_link,
-                    session_key: session,
+        let placement = format.place(path, flat);
+        match (placement, path.to_str().map(slashed)) {
+            (
+                Placement::Source {
+                    session,
                     part,
                     unlisted,
-                }),
-                None => {
-                    // Sessions are named by their paths, in SQL and in JSON: paths are text.
-                    self.unread(path, &"its name is not UTF-8; rename it to have it read");
-                    return false;
-                }
-            },
-            Placement::Database => match path.to_str() {
-                Some(relative) => self.databases.push(FoundDatabase {
-                    relative: slashed(relative),
-                    fingerprint: None,
-                }),
-                None => {
-                    self.unread(path, &"its name is not UTF-8; rename it to have it read");
-                    return false;
-                }
-            },
-            Placement::Ignore(reason) => self.foreign_file(path, reason),
+                },
+                Some(relative),
+            ) => self.found.push(FoundSource {
+                relative,
+                identity,
+                is_link,
+                session_key: session,
+                part,
+                unlisted,
+            }),
+            (Placement::Database, Some(relative)) => self.databases.push(FoundDatabase {
+                relative,
+                fingerprint: None,
+            }),
+            (Placement::Ignore(reason), _) => self.foreign_file(path, reason),
+            (_, None) => {
+                // Sessions are named by their paths, in SQL and in JSON: paths are text.
+                self.unread(path, &"its name is not UTF-8; rename it to have it read");
+                return false;
+            }
         }
         true
     }

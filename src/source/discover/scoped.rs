@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::Discovery;
-use super::budget::LinkBudget;
 use super::walk::{Directory, Walk};
 use crate::databases::{companion, is_alone};
 use crate::format::Format;
@@ -93,7 +92,7 @@ pub fn outermost(paths: &BTreeSet<String>) -> BTreeSet<String> {
 impl Walk<'_> {
     /// Look at one name; a directory is given back to be walked.
     fn at(&self, below: &Path, root: Identity, here: &mut Discovery) -> Option<Directory> {
-        let above = self.way(below, root)?;
+        let directory = self.way(below, root)?;
         let path = self.root.join(below);
         let own = match fs::symlink_metadata(&path) {
             Ok(own) => own,
@@ -126,38 +125,25 @@ impl Walk<'_> {
                 None
             }
             Kind::Folder if !self.flat => {
-                if let Some(why) = self.format.leaves_out(below) {
-                    here.foreign_file(below, why);
-                    return None;
-                }
-                let own = (identity.device, identity.inode);
-                if is_link && (own == (0, 0) || above.contains(&own)) {
-                    here.foreign_file(below, "link to a folder above it");
-                    return None;
-                }
-                let mut above = above;
-                above.push(own);
-                Some(Directory {
-                    below: PathBuf::from(below),
-                    identity,
-                    above,
-                    behind: is_link.then(|| LinkBudget::new(PathBuf::from(below))),
-                })
+                let entered = self.enter(&directory, below.to_path_buf(), identity, is_link);
+                entered.map_err(|why| here.foreign_file(below, why)).ok()
             }
             _ => None,
         }
     }
 
-    /// Device and inode of the root and of every directory on the way to `below`; `None` where a
-    /// walk does not come along there: a link is not followed, or leads to a folder above it.
-    fn way(&self, below: &Path, root: Identity) -> Option<Vec<(i64, i64)>> {
-        let mut above = vec![(root.device, root.inode)];
+    /// The directory that `below` is in; `None` where a walk does not come along there: a link is
+    /// not followed, or leads to a folder above it.
+    fn way(&self, below: &Path, root: Identity) -> Option<Directory> {
+        let mut directory = Directory {
+            below: PathBuf::new(),
+            identity: root,
+            above: vec![(root.device, root.inode)],
+            behind: None,
+        };
         let mut way = PathBuf::new();
         for name in below.parent().into_iter().flat_map(Path::iter) {
             way.push(name);
-            if self.format.leaves_out(&way).is_some() {
-                return None;
-            }
             let Ok(own) = fs::symlink_metadata(self.root.join(&way)) else {
                 // Nothing is there any more.
                 continue;
@@ -168,14 +154,14 @@ impl Walk<'_> {
             } else {
                 own
             };
-            let identity = Identity::of(&found);
-            let own = (identity.device, identity.inode);
-            if is_link && (own == (0, 0) || above.contains(&own)) {
-                return None;
-            }
-            above.push(own);
+            let entered = self.enter(&directory, way.clone(), Identity::of(&found), is_link);
+            directory = Directory {
+                // What is counted behind a link is counted by a walk from the link on.
+                behind: None,
+                ..entered.ok()?
+            };
         }
-        Some(above)
+        Some(directory)
     }
 }
 

@@ -211,11 +211,13 @@ impl Walk<'_> {
                 Kind::Folder if self.is_database(&path()) => {
                     databases.extend(self.look_at_documents(&path(), here));
                 }
-                Kind::Folder => match self.enter(directory, path(), &found) {
-                    Ok(inside) => deeper.push(inside),
-                    Err(why) if folder.is_none() => here.foreign_file(&path(), why),
-                    Err(_) => {}
-                },
+                Kind::Folder => {
+                    match self.enter(directory, path(), found.identity, found.is_link) {
+                        Ok(inside) => deeper.push(inside),
+                        Err(why) if folder.is_none() => here.foreign_file(&path(), why),
+                        Err(_) => {}
+                    }
+                }
                 Kind::File if self.is_database(&path()) => {
                     databases.extend(self.look_at_database(&path(), settled, here));
                 }
@@ -346,17 +348,18 @@ impl Walk<'_> {
     }
 
     /// The directory in another one that the walk goes into, or why it does not.
-    fn enter(
+    pub fn enter(
         &self,
         directory: &Directory,
         below: PathBuf,
-        found: &Name,
+        identity: Identity,
+        is_link: bool,
     ) -> Result<Directory, &'static str> {
         if let Some(why) = self.format.leaves_out(&below) {
             return Err(why);
         }
         directory
-            .enter(below, found)
+            .enter(below, identity, is_link)
             .ok_or("link to a folder above it")
     }
 
@@ -479,14 +482,14 @@ impl Directory {
 
     /// A directory in this one that a walk goes into; `None`: a link that leads back to a directory
     /// above.
-    fn enter(&self, below: PathBuf, found: &Name) -> Option<Directory> {
-        let own = (found.identity.device, found.identity.inode);
+    fn enter(&self, below: PathBuf, identity: Identity, is_link: bool) -> Option<Directory> {
+        let own = (identity.device, identity.inode);
         // Without inodes (on Windows) such a link cannot be recognized, so none is followed.
-        if found.is_link && (own == (0, 0) || self.above.contains(&own)) {
+        if is_link && (own == (0, 0) || self.above.contains(&own)) {
             return None;
         }
-        let mut inside = self.with(below, found.identity);
-        if found.is_link && inside.behind.is_none() {
+        let mut inside = self.with(below, identity);
+        if is_link && inside.behind.is_none() {
             inside.behind = Some(LinkBudget::new(inside.below.clone()));
         }
         Some(inside)
