@@ -10,15 +10,17 @@ use super::open::Catalogue;
 /// Rows of a [`Paged`] answer that are read at once.
 pub(super) const PAGE: usize = 1_000;
 
+/// The next rows of an answer; `None`: there are no others.
+type Page<T> = Result<Option<Vec<T>>, Error>;
+
 /// The rows of an answer, some of them at a time: no statement is open between them.
 pub struct Paged<'c, T> {
-    next_page: Box<dyn FnMut() -> Result<Option<Vec<T>>, Error> + 'c>,
+    next_page: Box<dyn FnMut() -> Page<T> + 'c>,
     page: IntoIter<T>,
 }
 
 impl<'c, T> Paged<'c, T> {
-    /// `next_page` gives `None` behind the last page.
-    pub(super) fn new(next_page: impl FnMut() -> Result<Option<Vec<T>>, Error> + 'c) -> Self {
+    pub(super) fn new(next_page: impl FnMut() -> Page<T> + 'c) -> Self {
         Paged {
             next_page: Box::new(next_page),
             page: Vec::new().into_iter(),
