@@ -9,7 +9,7 @@ use super::names::{self, NamedIn};
 use super::session::{base, is_legacy, is_spawned, is_subagent};
 use super::typed_command::Ran;
 use super::{imported, typed_command};
-use crate::model::{Class, Facts, Fold, Header, is_default};
+use crate::model::{Class, Facts, Fold, Header};
 use crate::{json, stable_hash};
 
 /// What of the lines read so far a later one is understood by.
@@ -17,85 +17,59 @@ use crate::{json, stable_hash};
 #[serde(default)]
 pub struct State {
     /// The thread was started by another one: what stands as the user's is its model's.
-    #[serde(skip_serializing_if = "is_default")]
     is_subagent: bool,
     /// The thread by which a legacy rollout's lines are known: in a fork those of the origin follow
     /// its header. See [`begin`].
-    #[serde(skip_serializing_if = "is_default")]
     thread: Option<String>,
     /// The thread of the last header in a legacy rollout, by which calls are known that a provider
     /// numbers.
-    #[serde(skip_serializing_if = "is_default")]
     own: Option<String>,
     /// When a thread began that another one started, or that was forked: what is older is the other
     /// one's.
-    #[serde(skip_serializing_if = "is_default")]
     began_ms: Option<i64>,
     /// The ordinal of the first line of a subagent's own, while those before it are read.
-    #[serde(skip_serializing_if = "is_default")]
     own_from: Option<u64>,
     /// The thread's rollout is a legacy one, whose lines its forks repeat.
-    #[serde(skip_serializing_if = "is_default")]
     is_legacy: bool,
     /// How many calls of the thread came so far. A fork repeats those of its origin in order.
-    #[serde(skip_serializing_if = "is_default")]
     calls: u64,
     /// Messages stand in items of the context, so events only repeat them.
-    #[serde(skip_serializing_if = "is_default")]
     has_items: bool,
     /// A message was sent, as an event says.
-    #[serde(skip_serializing_if = "is_default")]
     has_sent: bool,
     /// The turn's error was told.
-    #[serde(skip_serializing_if = "is_default")]
     has_failed: bool,
     /// Usage is recorded by answer.
-    #[serde(skip_serializing_if = "is_default")]
     has_records: bool,
     /// It goes on from another rollout, and its model has said nothing yet.
-    #[serde(skip_serializing_if = "is_default")]
     goes_on: bool,
     /// Its first message is of a program: what its person types first is still to come.
-    #[serde(skip_serializing_if = "is_default")]
     is_woken: bool,
     /// The goal that was told last.
-    #[serde(skip_serializing_if = "is_default")]
     goal: Option<u64>,
     /// What was typed behind the last `/review`.
-    #[serde(skip_serializing_if = "is_default")]
     review: Option<u64>,
     /// What the last item of the user's says that was taken for Codex's own.
-    #[serde(skip_serializing_if = "is_default")]
     injected: Option<u64>,
     /// What the line before says, where that is an event which stands for a message.
-    #[serde(skip_serializing_if = "is_default")]
     sent: Option<u64>,
     /// Images that a tool showed and Codex is still to put there as the user's.
-    #[serde(skip_serializing_if = "is_default")]
     images: u64,
     /// The answer behind which nothing came so far.
-    #[serde(skip_serializing_if = "is_default")]
     answer: Option<Said>,
     /// The answer, or the sum, whose usage was counted last.
-    #[serde(skip_serializing_if = "is_default")]
     counted: Option<String>,
     /// Calls whose output is still to come, with what an event said of how they ended.
-    #[serde(skip_serializing_if = "is_default")]
     open: Vec<OpenCall>,
     /// Calls of this turn whose output is an error.
-    #[serde(skip_serializing_if = "is_default")]
     failed: Vec<String>,
     /// A command of its person's of which one line was read.
-    #[serde(skip_serializing_if = "is_default")]
     ran: Option<Ran>,
     /// When the turn began that is read, where it was taken over from another agent.
-    #[serde(skip_serializing_if = "is_default")]
     imported_ms: Option<i64>,
     /// The working directory of the first turn.
-    #[serde(skip_serializing_if = "is_default")]
     pub(super) cwd: Option<String>,
     /// It is no rollout, but what a file beside them says of the thread.
-    #[serde(skip_serializing_if = "is_default")]
     pub(super) named_in: Option<NamedIn>,
 }
 
@@ -106,7 +80,6 @@ struct OpenCall {
     is_error: Option<bool>,
     duration_ms: Option<i64>,
     /// It is to show an image.
-    #[serde(skip_serializing_if = "is_default")]
     is_image: bool,
 }
 

@@ -33,35 +33,25 @@ const FIGURES: [&str; 4] = [
 #[serde(default)]
 pub struct State {
     /// What the newest events say that name it, under Copilot's own names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     own: BTreeMap<String, Value>,
     /// The figures in it when the last run began that counts from 0.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     before: BTreeMap<String, Value>,
     /// Hashes of the last records of usage: one may be written twice.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
     counted: VecDeque<u64>,
     /// Hashes of the ids of calls that are still to be answered, of tools that are no shells: the
     /// text that these give says nothing of an exit code.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
     called: VecDeque<u64>,
     /// The tokens of the answers' records when a run's end last said what the session took.
-    #[serde(skip_serializing_if = "Option::is_none")]
     told_at: Option<i64>,
     /// How many subagents were started.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     subagents: u64,
     /// A prompt has an image.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     shows_image: bool,
     /// The last event, where it has nothing to read: its id, and the event before it that has.
-    #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<(String, Option<String>)>,
     /// What the run so far says that it took.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     run: Run,
     /// A later run was in another repository.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     has_moved: bool,
 }
 

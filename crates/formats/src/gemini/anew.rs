@@ -19,7 +19,6 @@ pub(super) struct Anew {
     /// What is read stands in a log, and is not in a line that sets messages.
     is_line: bool,
     /// When the last of them was written, while there may be more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_ms: Option<i64>,
     /// It is known whether they begin a branch.
     is_placed: bool,

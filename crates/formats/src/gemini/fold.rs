@@ -35,18 +35,14 @@ pub struct State {
     said: BTreeSet<u64>,
     /// Messages that the last line sets and that stood nowhere before it, or those that the program
     /// writes as it writes what it remembers once more.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     set_anew: BTreeSet<String>,
     /// Hashes of what these say.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     said_anew: Vec<u64>,
     /// Lines that write all of it once more count as one.
     anew: Anew,
     /// When the last message was written, if that is an answer that calls no tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
     answered_ms: Option<i64>,
     /// A hash of what was typed last.
-    #[serde(skip_serializing_if = "Option::is_none")]
     typed: Option<u64>,
     /// The last message that the agent remembers.
     last: Option<String>,
@@ -57,10 +53,8 @@ pub struct State {
     /// It says itself that it is a subagent's session.
     is_subagent: bool,
     /// The working directory, where what it says proves that.
-    #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
     /// What was looked at for that.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     looked: DirectorySearch,
 }
 

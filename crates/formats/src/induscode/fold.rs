@@ -12,7 +12,6 @@ use crate::{SourceFacts, path, stable_hash};
 #[serde(default)]
 pub struct State {
     /// The nodes so far that count as messages or say what they spent, by hashes of their ids.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     counted: BTreeSet<u64>,
 }
 

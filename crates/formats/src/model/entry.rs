@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::is_default;
-
 /// Facts of one entry. They depend on the entry's own bytes alone, so reading a file in ten
 /// pieces yields what reading it in one yields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Facts {
     /// The raw `type` of the record, as written; empty where it has none.
     pub kind: String,
@@ -35,11 +33,9 @@ pub struct Facts {
     pub user_text: Option<String>,
     /// What a person asked for, where a program wrote the line that says so. A session in which
     /// nothing was typed is known by it (Claude Code: `/review the parser` in tags, `last-prompt`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
     /// By what a session may be known in which nothing was typed or asked for (Claude Code: the
     /// name of a command without words, what a subagent or a teammate is told first).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called: Option<String>,
     /// A session name or title set by this entry; `Some("")` clears it.
     pub name: Option<String>,
@@ -50,11 +46,9 @@ pub struct Facts {
     /// Tokens and cost, when recorded.
     pub usage: Option<Usage>,
     /// What other models took meanwhile, one each: [`Facts::others`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_usage: Vec<Usage>,
     /// Tokens and cost of one step of an answer whose total another entry records: it counts only
     /// where that total is missing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Box<Usage>>,
     /// A label put on another entry.
     pub label: Option<Label>,
@@ -67,30 +61,23 @@ pub struct Facts {
     /// Model in force from this entry on.
     pub model: Option<String>,
     /// The git branch that was checked out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
     /// The repository in which the agent works, as [`remote_of`](crate::remote_of) names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// How much the model was told to think, in the agent's own words, from this entry on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<String>,
     /// The id of the entry at which the session stands from here on, whatever stands last in the
     /// file (Claude Code: `last-prompt.leafUuid`). The entry that says so is none of the tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_at: Option<String>,
     /// It is on no branch and none of the tree: it says something about the session, or is what
     /// the agent notes for itself (Claude Code: `custom-title`, `cost-state`, `queue-operation`).
     /// An entry that says where the session stands is such a one too.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub is_beside: bool,
     /// It is of the conversation of a subagent, within the file of its session, which never stands
     /// there (Claude Code before 2.1: `isSidechain`).
-    #[serde(default, skip_serializing_if = "is_default")]
     pub is_sidechain: bool,
     /// Of a session's name: the id of the entry whose session it names (Claude Code:
     /// `summary.leafUuid`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summarizes: Option<String>,
     /// Why the model stopped, as written.
     pub stop_reason: Option<String>,
@@ -100,7 +87,6 @@ pub struct Facts {
     pub has_image: bool,
     /// Classes of its text that an earlier entry of its source says word for word: they are not
     /// searched again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Class>,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
@@ -109,7 +95,6 @@ pub struct Facts {
     pub has_prompt: bool,
     /// clido `result` lines: the run whose figures they record. Its exit status is the
     /// `stop_reason`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
     /// What its copies have in common with it beside what is compared anyway. Of an entry that
     /// records calls or usage, where copies get another id or time (Codex: the thread in which a
@@ -117,14 +102,11 @@ pub struct Facts {
     /// 1 has no ids: both times of a message). Of one of several of an answer, where another answer
     /// may have its id (Claude Code: `requestId`). They are one entry, however many of them there
     /// are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_with: Option<String>,
     /// It has nothing to read: what it says stands in another entry of its session, or is a note of
     /// the agent's to itself. It is neither searched nor shown but among all entries.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub silent: bool,
     /// The working directory from this entry on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }
 
@@ -163,7 +145,7 @@ impl Facts {
 }
 
 /// One tool call, or the result of one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Call {
     /// The id by which call and result find each other.
     pub call_id: Option<String>,
@@ -196,7 +178,7 @@ impl Call {
 }
 
 /// Tokens and cost of one model answer. `None` = not recorded, `Some(0)` = recorded as zero.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Usage {
     pub provider: Option<String>,
@@ -216,7 +198,6 @@ pub struct Usage {
     pub cost_total: Option<f64>,
     /// Several entries of one answer record its usage, each as far as it was known: the one with
     /// the most output counts. The `response_id` is the answer's alone.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub is_repeated: bool,
 }
 
@@ -240,7 +221,7 @@ pub(crate) fn sum_costs(costs: impl IntoIterator<Item = Option<f64>>) -> Option<
 }
 
 /// A label on `target`; `None` or empty text clears it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Label {
     pub target: String,
@@ -248,19 +229,18 @@ pub struct Label {
 }
 
 /// A compaction entry.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct Compaction {
     pub first_kept: Option<String>,
     pub tokens_before: Option<i64>,
     /// pi's version 1, whose entries have no ids: the number of the first one kept among those that
     /// pi reads, the header being 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_kept_index: Option<i64>,
 }
 
 /// What clido writes at the end of a turn.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Run {
     /// Turns of the run so far.
     pub turns: Option<i64>,
@@ -271,7 +251,7 @@ pub struct Run {
 }
 
 /// A file that an entry says was read or modified.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FileTouch {
     /// The path as written.
     pub path: String,

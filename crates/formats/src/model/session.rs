@@ -190,7 +190,7 @@ impl Fold {
     }
 }
 
-/// What is not said is read as the default: a session of many files has a fold for each.
+/// What is left out is read as the default: a session of many files has a fold for each.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -205,7 +205,7 @@ pub struct Base {
 }
 
 /// The values of one session that a list shows, made from the folds of its sources.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SessionFacts {
     /// The id as the agent's list shows it.
     pub id: String,
@@ -227,7 +227,6 @@ pub struct SessionFacts {
     /// First user message; `None` when there is none.
     pub first_message: Option<String>,
     /// The first thing that its person typed, on one line: see [`typed_title`](crate::typed_title).
-    #[serde(default)]
     pub typed: Option<String>,
     /// All entries.
     pub entry_count: u64,
@@ -240,18 +239,14 @@ pub struct SessionFacts {
     /// Provider in force at the end.
     pub provider: Option<String>,
     /// The git branch that was checked out last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<String>,
     /// The repository in which the agent says that it worked, as [`remote_of`](crate::remote_of)
     /// names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// It was in another repository before, or in another directory of which nothing says that it
     /// is of the same one.
-    #[serde(default, skip_serializing_if = "is_default")]
     pub has_moved: bool,
     /// How much the model was told to think last, in the agent's own words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking_level: Option<String>,
     /// Tokens, summed.
     pub tokens: Option<i64>,
@@ -263,15 +258,12 @@ pub struct SessionFacts {
     pub error_count: u64,
     /// A subagent's session: `parent_session` is the id of the session that started it (pi: of one
     /// that a subagent started the path of that one's file below the root).
-    #[serde(default)]
     pub is_subagent: bool,
     /// Would the agent's own list show this session? `None` = yes, else the reason why not.
     pub hidden: Option<String>,
     /// What only this agent records of a session, under its own names: a JSON object as text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
     /// What it goes on from without holding it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
 }
 

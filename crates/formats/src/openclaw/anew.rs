@@ -19,7 +19,6 @@ const KNOWN: usize = 1_024;
 #[serde(default)]
 pub(super) struct Anew {
     /// A hash of what each of them keeps.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
     said: VecDeque<u64>,
     /// Whether the last entry was written beside where the session stands.
     #[serde(skip)]
@@ -46,10 +45,6 @@ fn kept(facts: &Facts) -> Option<u64> {
 }
 
 impl Anew {
-    pub fn is_empty(&self) -> bool {
-        self.said.is_empty()
-    }
-
     /// Notes an entry.
     pub fn relate(&mut self, record: &[u8], facts: &Facts) {
         self.is_aside = is_aside(record);

@@ -24,32 +24,22 @@ use crate::{Format, SourceFacts};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<Box<Window>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<Box<Node>>,
     /// The session that the key has now which started this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     starter: Option<String>,
     /// The session, and why it was put away.
-    #[serde(skip_serializing_if = "Option::is_none")]
     put_away: Option<(String, String)>,
     /// What its first message asks of a subagent, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<String>,
     /// How its first message begins, as it was said.
-    #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
     /// Where the session stands.
-    #[serde(skip_serializing_if = "Option::is_none")]
     leaf: Option<String>,
     /// Whether its last `leaf` line selects nothing, and no entry came behind it.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     stands_nowhere: bool,
     /// Lines that say where it stood before.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     leaves: Leaves,
-    #[serde(skip_serializing_if = "Anew::is_empty")]
     anew: Anew,
 }
 

@@ -14,19 +14,14 @@ use crate::{SourceFacts, path};
 #[serde(default)]
 pub struct State {
     /// Id of the message from which on all was taken back.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reverted: Option<String>,
     /// Whether that message has come.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     is_over: bool,
     /// The last prompt, and when it was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<(String, i64)>,
     /// Where the first answer was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
     /// The last answer, whose steps may follow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
 }
 

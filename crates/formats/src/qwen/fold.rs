@@ -21,16 +21,13 @@ pub struct State {
     begun_ms: Option<i64>,
     has_own_line: bool,
     /// A line says which session started it.
-    #[serde(skip_serializing_if = "crate::model::is_default")]
     was_started: bool,
     /// Lines that are none of the conversation, each with the last one of it before: the lines
     /// after them name them as their parents.
     beside: BTreeMap<String, Option<String>>,
     /// Calls that started a subagent, and were not answered yet.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     at_work: BTreeSet<String>,
     /// The last line, if it is of a command of the agent's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<Command>,
 }
 
@@ -41,7 +38,6 @@ struct Command {
     id: Option<String>,
     time_ms: Option<i64>,
     /// It becomes a prompt, or does not, where that is said.
-    #[serde(skip_serializing_if = "Option::is_none")]
     is_sent: Option<bool>,
 }
 

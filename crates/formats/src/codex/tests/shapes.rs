@@ -19,7 +19,7 @@ pub(super) fn read(lines: &[String]) -> Rollout {
             let mut facts = Codex.facts(line.as_bytes());
             Codex.relate(fold, Record::of(line.as_bytes()), &mut facts);
             Codex.fold(fold, &facts);
-            serde_json::to_value(&facts).unwrap()
+            facts
         };
         let text = serde_json::to_string(&stored).unwrap();
         stored = serde_json::from_str(&text).unwrap();
