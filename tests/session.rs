@@ -25,6 +25,7 @@ use sessionary::session::{
 };
 
 /// A clock that goes on by a second whenever it is asked.
+#[derive(Debug)]
 struct TickingClock(AtomicI64);
 
 impl Clock for TickingClock {
@@ -35,6 +36,7 @@ impl Clock for TickingClock {
 
 /// An agent that appends a line whenever the time is asked for, once: when the file is locked, that
 /// is.
+#[derive(Debug)]
 struct MeddlingClock(TickingClock, Mutex<Option<(PathBuf, String)>>);
 
 impl Clock for MeddlingClock {

@@ -14,7 +14,7 @@ use sessionary::session::{
 use super::state::{quoted, state};
 
 /// The clock and the ids of oracle/session-run.mjs.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct World {
     pub now: AtomicI64,
     pub calls: AtomicU32,

@@ -1,17 +1,18 @@
 //! Where do the time and new ids come from? From the caller; here are the usual answers.
 
+use std::fmt::Debug;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
 /// Tells the time.
-pub trait Clock: Send + Sync {
+pub trait Clock: Debug + Send + Sync {
     /// Milliseconds since the epoch, UTC.
     fn now_ms(&self) -> i64;
 }
 
 /// Makes ids.
-pub trait Ids: Send + Sync {
+pub trait Ids: Debug + Send + Sync {
     /// A random UUID, written as usual. The first eight digits are an entry's id, as long as that
     /// is free.
     fn random(&self) -> String;

@@ -15,7 +15,7 @@ use super::profile::{Profile, SessionIds, file_name};
 use sessionary_formats::model::iso;
 
 /// How sessions are begun and written.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Setup {
     /// The agent's rules.
     pub profile: Profile,
@@ -33,18 +33,6 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// Makes ids.
     pub ids: Arc<dyn Ids>,
-}
-
-impl std::fmt::Debug for Setup {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setup")
-            .field("profile", &self.profile)
-            .field("sessions", &self.sessions)
-            .field("flat", &self.flat)
-            .field("backups", &self.backups)
-            .field("sync", &self.sync)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Setup {

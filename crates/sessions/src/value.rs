@@ -161,36 +161,12 @@ impl<T: Value> Value for Vec<T> {
 
 /// Writes a string as JSON.
 pub(super) fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            0x08 => "\\b",
-            b'\t' => "\\t",
-            b'\n' => "\\n",
-            0x0c => "\\f",
-            b'\r' => "\\r",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&text[from..at]);
-        match escape {
-            "" => out.push_str(&format!("\\u{byte:04x}")),
-            _ => out.push_str(escape),
-        }
-        from = at + 1;
-    }
-    out.push_str(&text[from..]);
-    out.push('"');
+    out.push_str(&quoted(text));
 }
 
 /// A string as JSON.
 pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    quote(&mut out, text);
-    out
+    serde_json::Value::from(text).to_string()
 }
 
 /// Adds a member to an object that is being written; `out` ends behind the brace or the member

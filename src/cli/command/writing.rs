@@ -39,6 +39,7 @@ pub struct DryRun {
 }
 
 /// The moment the command was started.
+#[derive(Debug)]
 pub struct StartTime(pub i64);
 
 impl Clock for StartTime {

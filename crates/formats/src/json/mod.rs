@@ -23,7 +23,7 @@ pub use lenient::{decode, normalise, unquote};
 pub use loose::{Count, Flag, Int, Loose, Mixed, Num, Raw, Text, Texts};
 pub use members::{Member, elements, member, members, walk_array, walk_object};
 pub use scan::{NULS, Piece, PieceKind, TORN, scan_value, split, whole};
-pub use stringify::stringify;
+pub use stringify::{indented, stringify};
 pub use walk::{Leaf, is_encoded, leaves, masked, masked_arguments, masked_but, named_leaves};
 
 #[cfg(test)]

@@ -184,6 +184,62 @@ fn number(out: &mut String, text: &str) {
     }
 }
 
+/// How far a level of the document is set in.
+const INDENT: &str = "  ";
+/// How many levels are. Lines further in are set in as these are: what is nested thousands of times
+/// would become millions of times as long.
+const MOST_INDENTS: usize = 128;
+
+/// JSON without white space as `JSON.stringify(value, null, 2)` sets it in, but for the white space
+/// of what is nested very deep.
+pub fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let (mut depth, mut in_text, mut is_escaped) = (0usize, false, false);
+    let mut letters = json.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_end = in_text && letter == '"' && !is_escaped;
+        is_escaped = in_text && letter == '\\' && !is_escaped;
+        if in_text {
+            out.push(letter);
+            in_text = !is_end;
+            continue;
+        }
+        match letter {
+            '{' | '[' => {
+                out.push(letter);
+                if letters.peek().is_some_and(|next| matches!(next, '}' | ']')) {
+                    out.extend(letters.next());
+                    continue;
+                }
+                depth += 1;
+                new_line(&mut out, depth);
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                new_line(&mut out, depth);
+                out.push(letter);
+            }
+            ',' => {
+                out.push(letter);
+                new_line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            letter => {
+                in_text = letter == '"';
+                out.push(letter);
+            }
+        }
+    }
+    out
+}
+
+fn new_line(out: &mut String, depth: usize) {
+    out.push('\n');
+    for _ in 0..depth.min(MOST_INDENTS) {
+        out.push_str(INDENT);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,5 +292,35 @@ mod tests {
         assert_eq!(stringify(b"\"\xff\"").as_deref(), Some("\"\u{fffd}\""));
         let deep = "[".repeat(300_000) + &"]".repeat(300_000);
         assert_eq!(stringify(deep.as_bytes()).as_deref(), Some(&*deep));
+    }
+
+    #[test]
+    fn documents_are_indented_as_javascript_does_it() {
+        assert_eq!(
+            indented(r#"{"a":[],"b":{},"c":[1,{"d":"x{,:\"]\\"}]}"#),
+            "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": \"x{,:\\\"]\\\\\"\n    }\n  ]\n}"
+        );
+        assert_eq!(indented("7"), "7");
+    }
+
+    fn nested(levels: usize) -> String {
+        "[".repeat(levels) + "1" + &"]".repeat(levels)
+    }
+
+    #[test]
+    fn every_level_is_set_in_up_to_the_last_that_is() {
+        let text = indented(&nested(MOST_INDENTS));
+        let longest = text.lines().find(|line| line.ends_with('1'));
+        let longest = longest.map(|line| line.len() - 1);
+        assert_eq!(longest, Some(MOST_INDENTS * INDENT.len()));
+        assert_eq!(indented("[[1,{}]]"), "[\n  [\n    1,\n    {}\n  ]\n]");
+    }
+
+    #[test]
+    fn what_is_nested_thousands_of_times_is_not_millions_of_times_as_long() {
+        let json = nested(5_000);
+        let text = indented(&json);
+        assert!(text.len() < json.len() * (MOST_INDENTS * INDENT.len() + 2));
+        assert_eq!(stringify(text.as_bytes()), Some(json));
     }
 }

@@ -6,12 +6,6 @@ use std::fmt::Write;
 
 use crate::json::{self, Member, member, members};
 
-/// How far a level of the document is set in.
-const INDENT: &str = "  ";
-/// How many levels are. Lines further in are set in as these are: what is nested thousands of times
-/// would become millions of times as long.
-const MOST_INDENTS: usize = 128;
-
 /// `None`: these lines have no session of 1.x.
 pub(super) fn document(lines: &str) -> Option<String> {
     let (mut info, mut messages, mut open) = (None, String::new(), None);
@@ -40,7 +34,7 @@ pub(super) fn document(lines: &str) -> Option<String> {
     }
     messages.push_str(if open.is_some() { "]}" } else { "" });
     let document = format!("{{\"info\":{},\"messages\":[{messages}]}}", info?);
-    let mut document = indented(&json::stringify(document.as_bytes())?);
+    let mut document = json::indented(&json::stringify(document.as_bytes())?);
     document.push('\n');
     Some(document)
 }
@@ -179,80 +173,5 @@ impl Object {
 
     pub fn done(self) -> String {
         format!("{{{}}}", self.text)
-    }
-}
-
-/// JSON without white space, as `JSON.stringify` sets it in.
-fn indented(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() * 2);
-    let (mut depth, mut in_text, mut is_escaped) = (0, false, false);
-    let mut letters = json.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let is_end = in_text && letter == '"' && !is_escaped;
-        is_escaped = in_text && letter == '\\' && !is_escaped;
-        if in_text {
-            out.push(letter);
-            in_text = !is_end;
-            continue;
-        }
-        match letter {
-            '{' | '[' => {
-                out.push(letter);
-                if letters.peek().is_some_and(|next| matches!(next, '}' | ']')) {
-                    out.extend(letters.next());
-                    continue;
-                }
-                depth += 1;
-                new_line(&mut out, depth);
-            }
-            '}' | ']' => {
-                depth -= 1;
-                new_line(&mut out, depth);
-                out.push(letter);
-            }
-            ',' => {
-                out.push(letter);
-                new_line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            letter => {
-                in_text = letter == '"';
-                out.push(letter);
-            }
-        }
-    }
-    out
-}
-
-fn new_line(out: &mut String, depth: usize) {
-    out.push('\n');
-    for _ in 0..depth.min(MOST_INDENTS) {
-        out.push_str(INDENT);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nested(levels: usize) -> String {
-        "[".repeat(levels) + "1" + &"]".repeat(levels)
-    }
-
-    #[test]
-    fn every_level_is_set_in_up_to_the_last_that_is() {
-        let text = indented(&nested(MOST_INDENTS));
-        let longest = text.lines().find(|line| line.ends_with('1'));
-        let longest = longest.map(|line| line.len() - 1);
-        assert_eq!(longest, Some(MOST_INDENTS * INDENT.len()));
-        assert_eq!(indented("[[1,{}]]"), "[\n  [\n    1,\n    {}\n  ]\n]");
-    }
-
-    #[test]
-    fn what_is_nested_thousands_of_times_is_not_millions_of_times_as_long() {
-        let json = nested(5_000);
-        let text = indented(&json);
-        assert!(text.len() < json.len() * (MOST_INDENTS * INDENT.len() + 2));
-        assert_eq!(json::stringify(text.as_bytes()), Some(json));
     }
 }

@@ -21,7 +21,7 @@ const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// Writes one session. Documents are replaced by rename, so a reader sees the old one or the new
 /// one; of two writers of one document the last one is right, as in agentuse.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct SessionWriter {
     folder: PathBuf,
     id: String,
@@ -29,16 +29,6 @@ pub struct SessionWriter {
     ids: Arc<dyn Ids>,
     /// Whether every document waits until it and its name are on the disk. agentuse does not.
     pub sync: bool,
-}
-
-impl std::fmt::Debug for SessionWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SessionWriter")
-            .field("folder", &self.folder)
-            .field("id", &self.id)
-            .field("sync", &self.sync)
-            .finish_non_exhaustive()
-    }
 }
 
 impl SessionWriter {
@@ -181,7 +171,7 @@ impl SessionWriter {
             .open(&beside)
             .map_err(Error::io(&beside))?;
         let written = file
-            .write_all(indented(&text).as_bytes())
+            .write_all(json::indented(&text).as_bytes())
             .and_then(|()| if self.sync { file.sync_all() } else { Ok(()) })
             .and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
@@ -219,58 +209,10 @@ fn ulid(ms: i64, ids: &dyn Ids) -> String {
     (0..26).rev().map(letter).collect()
 }
 
-/// JSON without white space as `JSON.stringify(value, null, 2)` writes it.
-fn indented(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() * 2);
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    let mut before = '\0';
-    for c in json.chars() {
-        if in_string {
-            out.push(c);
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-            before = c;
-            continue;
-        }
-        let closes = matches!(c, '}' | ']');
-        if closes {
-            depth = depth.saturating_sub(1);
-        }
-        let opened = matches!(before, '{' | '[');
-        // An empty object or list stays on its line.
-        if opened != closes {
-            line(&mut out, depth);
-        }
-        out.push(c);
-        match c {
-            '{' | '[' => depth += 1,
-            ',' => line(&mut out, depth),
-            ':' => out.push(' '),
-            c => in_string = c == '"',
-        }
-        before = c;
-    }
-    out
-}
-
-fn line(out: &mut String, depth: usize) {
-    out.push('\n');
-    out.extend(std::iter::repeat_n("  ", depth));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chance::RandomIds;
-
-    #[test]
-    fn documents_are_indented_as_javascript_does_it() {
-        assert_eq!(
-            indented(r#"{"a":[],"b":{},"c":[1,{"d":"x{,:\"]\\"}]}"#),
-            "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": \"x{,:\\\"]\\\\\"\n    }\n  ]\n}"
-        );
-        assert_eq!(indented("7"), "7");
-    }
 
     #[test]
     fn ulids_tell_their_time() {
