@@ -10,11 +10,9 @@ use crate::path::name;
 
 /// Add one document.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
-    fold.errors += u64::from(facts.is_error);
+    fold.count(facts);
     // `message_ms` is when the document says it was done.
-    let time = facts.time_ms.max(facts.message_ms);
-    fold.last_entry_ms = fold.last_entry_ms.max(time);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.message_ms);
     fold.leaf = facts.id.clone();
     if let Some(usage) = facts.usage.as_ref().or(facts.step.as_deref()) {
         fold.add_usage(usage);
@@ -25,7 +23,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         }
         return;
     }
-    fold.seen += 1;
     if facts.header.is_some() {
         fold.header = facts.header.clone();
         fold.name = facts.name.clone();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts;
 use super::usage::answer_key;
-use crate::model::{Facts, Usage};
+use crate::model::{Facts, Usage, keep_last};
 use crate::{Record, json, stable_hash};
 
 /// Lines that are remembered behind the first ones, of which one may come again: the desktop writes
@@ -118,10 +118,7 @@ impl Lines {
             return;
         }
         // Two of each.
-        if self.last.len() == 2 * RECENT {
-            self.last.pop_front();
-        }
-        self.last.push_back(mark);
+        keep_last(&mut self.last, mark, 2 * RECENT);
     }
 }
 

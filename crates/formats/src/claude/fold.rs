@@ -16,7 +16,7 @@ use super::queue::Queue;
 use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, origin, place};
 use crate::injected::without_paste_tags;
-use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, merged};
+use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, keep_last, merged};
 use crate::{Record, SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
@@ -230,7 +230,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if !facts.agent_sees {
         return;
     }
-    fold.seen += 1;
     if let Some(header) = &facts.header {
         note_header(&mut fold.claude, header, facts);
     }
@@ -382,10 +381,7 @@ fn note_summarized(state: &mut State, facts: &Facts) {
     let Some(id) = facts.id.as_ref().filter(|_| !facts.is_beside) else {
         return;
     };
-    if state.ids.len() == SUMMARIZABLE {
-        state.ids.pop_front();
-    }
-    state.ids.push_back(hash_of(id));
+    keep_last(&mut state.ids, hash_of(id), SUMMARIZABLE);
     if let Some(at) = state.summaries.iter().rposition(|(line, _)| line == id) {
         state.summary = Some(state.summaries.remove(at).1);
     }
@@ -488,10 +484,7 @@ impl State {
         if self.said.contains(&id) {
             return false;
         }
-        if self.said.len() == ANSWERS {
-            self.said.pop_front();
-        }
-        self.said.push_back(id);
+        keep_last(&mut self.said, id, ANSWERS);
         true
     }
 

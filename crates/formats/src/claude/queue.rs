@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::typed_of;
 use crate::json::{self, Loose, Raw, Text};
-use crate::model::Facts;
+use crate::model::{Facts, keep_last};
 
 /// Of the version that writes what is taken from the queue as an attachment, and of later ones.
 const ATTACHES: [u32; 3] = [2, 1, 97];
@@ -87,10 +87,7 @@ impl Queue {
         let (operation, is_typed) = read.unwrap_or_default();
         match operation.as_str() {
             "enqueue" => {
-                if self.waiting.len() == WAITING {
-                    self.waiting.pop_front();
-                }
-                self.waiting.push_back(is_typed);
+                keep_last(&mut self.waiting, is_typed, WAITING);
                 if is_alone && is_typed && (self.works > 0 || self.thinks) {
                     facts.role = Some("user".to_owned());
                     facts.repeats.clear();

@@ -30,8 +30,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     } else if !facts.agent_sees {
         fold.hidden
             .get_or_insert_with(|| "clido refuses a line that is not one JSON value".to_owned());
-    } else {
-        fold.seen += 1;
     }
     if first && facts.kind != "meta" {
         fold.hidden

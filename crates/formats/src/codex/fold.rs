@@ -469,16 +469,13 @@ fn settle_usage(fold: &mut Fold, is_inherited: bool, facts: &mut Facts) {
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
+    fold.count(facts);
     if facts.kind == names::KIND && facts.is_beside {
         fold.name.clone_from(&facts.name);
         fold.header.clone_from(&facts.header);
         return;
     }
-    fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message && facts.agent_sees);
-    fold.errors += u64::from(facts.is_error);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     fold.take_over(facts);
     // The header of the thread itself comes before that of the one it was forked from.
     if fold.repository.is_none() {

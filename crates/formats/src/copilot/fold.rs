@@ -133,7 +133,6 @@ fn add_up(before: &BTreeMap<String, Value>, header: &mut Header) {
 /// Add one event, in file order, or the workspace file.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.count(facts);
-    fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
     let starts = ["subagent.started", "custom_agent.started"];
     fold.copilot.subagents += u64::from(starts.contains(&facts.kind.as_str()));

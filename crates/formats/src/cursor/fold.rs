@@ -22,7 +22,6 @@ pub struct State {
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.count(facts);
-    fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
     fold.cursor.says_more |= facts.kind != TURN_ENDED;
     fold.last_message_ms = fold.last_message_ms.max(facts.time_ms);

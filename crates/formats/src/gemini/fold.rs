@@ -456,7 +456,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if !facts.agent_sees {
         return;
     }
-    fold.seen += 1;
     // A second one stands where the session was taken up again.
     if fold.header.is_none() {
         fold.header.clone_from(&facts.header);

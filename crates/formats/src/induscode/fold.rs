@@ -33,7 +33,6 @@ const TITLE: usize = 72;
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.count(facts);
-    fold.seen += u64::from(facts.agent_sees);
     fold.messages += u64::from(facts.is_message);
     if let Some(reason) = &facts.breaks_list {
         fold.hidden.get_or_insert_with(|| reason.clone());

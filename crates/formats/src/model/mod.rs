@@ -15,7 +15,7 @@ pub use leaf::{Leaf, LeafRule};
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use resume::Resume;
 pub use session::{Base, Fold, Header, SessionFacts};
-pub(crate) use session::{is_default, merged};
+pub(crate) use session::{is_default, keep_last, merged};
 pub use siblings::sort_siblings;
 pub use source::{Placement, SourcePart};
 pub use time::iso;

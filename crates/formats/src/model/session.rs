@@ -1,5 +1,7 @@
 //! What a session is: a fold over the facts of its entries in file order.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -147,6 +149,7 @@ impl Fold {
     /// Counts an entry and the error that it reports, and keeps the newest time.
     pub(crate) fn count(&mut self, facts: &Facts) {
         self.entries += 1;
+        self.seen += u64::from(facts.agent_sees);
         self.errors += u64::from(facts.is_error);
         self.last_entry_ms = self.last_entry_ms.max(facts.time_ms);
     }
@@ -193,6 +196,14 @@ impl Fold {
 /// What is left out is read as the default: a session of many files has a fold for each.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// Puts one more at the end of a list of the last `most`.
+pub(crate) fn keep_last<T>(list: &mut VecDeque<T>, one: T, most: usize) {
+    if list.len() == most {
+        list.pop_front();
+    }
+    list.push_back(one);
 }
 
 /// What a session goes on from without holding it.

@@ -8,7 +8,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use super::line::{self, Line};
-use crate::model::Facts;
+use crate::model::{Facts, keep_last};
 use crate::stable_hash;
 
 /// So many messages are known: more than a model is given at once, which is what is written anew.
@@ -56,10 +56,7 @@ impl Anew {
         if self.is_again {
             return;
         }
-        if self.said.len() == KNOWN {
-            self.said.pop_front();
-        }
-        self.said.push_back(kept);
+        keep_last(&mut self.said, kept, KNOWN);
     }
 }
 

@@ -133,10 +133,8 @@ fn is_subagent(header: &Header) -> bool {
 
 /// Add one row.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
-    fold.entries += 1;
-    fold.seen += 1;
-    fold.errors += u64::from(facts.is_error);
-    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms.max(facts.message_ms));
+    fold.count(facts);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.message_ms);
     if let Some(header) = &facts.header {
         fold.header = Some(header.clone());
         fold.name = facts.name.clone();

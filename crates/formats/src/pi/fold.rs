@@ -6,6 +6,7 @@ use crate::{SourceFacts, json, path};
 
 /// Add one line, in file order.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    let first = fold.seen == 0;
     fold.count(facts);
     if let Some(usage) = &facts.usage {
         fold.add_usage(usage);
@@ -15,8 +16,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         return;
     }
 
-    let first = fold.seen == 0;
-    fold.seen += 1;
     if first && facts.kind == "session" {
         fold.header = facts.header.clone();
         fold.provider = facts.provider.clone();

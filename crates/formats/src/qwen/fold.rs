@@ -138,7 +138,6 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if !facts.agent_sees {
         return;
     }
-    fold.seen += 1;
     if let Some(header) = &facts.header {
         note_header(fold, header, facts);
     }
