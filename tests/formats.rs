@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sessionary::format::json::{PieceKind, split};
-use sessionary::format::{FORMATS, Format, Record, Shape, SourceFacts};
+use sessionary::format::{FORMATS, Format, Shape, SourceFacts};
 use sessionary::model::{Class, Facts, Fold, Passage, Placement, SourcePart};
 
 /// The modification time every fixture is said to have.
@@ -156,7 +156,7 @@ fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut
         // The saved state goes through JSON between any two entries, as between two syncs.
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let mut facts = entry.facts.clone();
-        format.relate(&mut fold, Record::of(&entry.bytes), &mut facts);
+        format.relate(&mut fold, &entry.bytes, &mut facts);
         format.fold(&mut fold, &facts);
         let mut of_entry = match facts.silent {
             true => Vec::new(),

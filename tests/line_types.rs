@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
-use sessionary::format::{FORMATS, Format, Record};
+use sessionary::format::{FORMATS, Format};
 use sessionary::model::{Class, Fold};
 use sessionary::{Config, Freshness, Index, Indexer};
 
@@ -101,7 +101,7 @@ fn add(table: &mut Table, fixture: Option<&str>, format: &dyn Format, index: &In
         let fold = folds.entry(path.clone()).or_default();
         let before = (fold.messages, fold.name.clone(), fold.header.clone());
         let mut facts = format.facts_at(Path::new(&relative), raw.as_bytes());
-        format.relate(fold, Record::of(raw.as_bytes()), &mut facts);
+        format.relate(fold, raw.as_bytes(), &mut facts);
         format.fold(fold, &facts);
         // They are on no branch, whatever their flags say.
         let is_about_session = ["session", "meta"].contains(&&*kind);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::json::{PieceKind, split};
 use crate::model::{Facts, Fold, Passage, Placement};
-use crate::{Format, Record, Shape};
+use crate::{Format, Shape};
 
 /// One entry of a session file.
 #[derive(Debug, Clone)]
@@ -122,8 +122,7 @@ impl Reader<'_> {
 
     fn add(&mut self, record: &[u8]) {
         let mut facts = self.format.facts_at(self.path, record);
-        self.format
-            .relate(&mut self.fold, Record::of(record), &mut facts);
+        self.format.relate(&mut self.fold, record, &mut facts);
         self.format.fold(&mut self.fold, &facts);
         let passages = self.format.passages_at(self.path, record);
         let others = facts.others();

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use crate::database::Database;
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::names::Names;
-use crate::record::Record;
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -349,7 +348,7 @@ pub trait Format: Send + Sync {
     /// said before. Called before [`Format::fold`], with the fold of all that stands before, in
     /// which it may note what it has to know of this one later. So reading in ten pieces still
     /// gives what reading in one gives.
-    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         let _ = (fold, record, facts);
     }
     /// All searchable text of one record, at most one passage per class. Where something is left

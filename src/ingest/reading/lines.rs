@@ -3,7 +3,6 @@
 use super::same::SameEntries;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::databases::RowNames;
-use crate::format::Record;
 use crate::format::json::{NULS, PieceKind, TORN, split, whole};
 use crate::ingest::plan::SourcePlan;
 use crate::model::{Facts, Fold};
@@ -123,13 +122,12 @@ impl<E: Entries> LineParser<'_, '_, E> {
 
     /// Add the entry that `bytes` at `start` of the source are. Gives back their hash.
     pub fn add_entry(&mut self, bytes: &[u8], start: u64, line: i64, mut facts: Facts) -> u64 {
-        let record = Record::of(bytes);
         let format = self.plan.format;
         if facts.agent_sees {
             // What it proves is in the fold.
             let _ = format.prove_cwd(&self.plan.path, self.fold, bytes);
         }
-        format.relate(self.fold, record, &mut facts);
+        format.relate(self.fold, bytes, &mut facts);
         let flags = line | flags_of(&facts);
         let taken_ms = match facts.time_ms {
             Some(own) => {
@@ -138,7 +136,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
             }
             None => self.fold.last_time_ms,
         };
-        let (length, hash) = (bytes.len() as u64, record.hash);
+        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         let (same, chunk) = (&mut *self.same, &mut *self.chunk);
         let is_stored = same.is_next(start, length, hash, &facts, self.plan, chunk);
         format.fold(self.fold, &facts);

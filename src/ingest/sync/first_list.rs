@@ -10,7 +10,6 @@ use std::path::Path;
 
 use crate::catalogue::write::{Chunk, EntryRows};
 use crate::databases::{own_lines, store};
-use crate::format::Record;
 use crate::ingest::plan::SourcePlan;
 use crate::model::Fold;
 use crate::source::checkpoint::{NO_REVISION, Proof};
@@ -63,7 +62,7 @@ fn of_database<'p>(file: &Path, plans: &[&'p SourcePlan<'p>]) -> Vec<OwnRow<'p>>
 /// `None`: it would be called by its first prompt.
 fn own_row(plan: &SourcePlan<'_>, line: &[u8]) -> Option<Chunk<EntryRows>> {
     let (mut shown, mut facts) = (Fold::default(), plan.format.facts(line));
-    plan.format.relate(&mut shown, Record::of(line), &mut facts);
+    plan.format.relate(&mut shown, line, &mut facts);
     plan.format.fold(&mut shown, &facts);
     shown.name.as_ref()?;
     // Its own row is no entry yet.

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use crc_fast::{CrcAlgorithm, checksum};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts;
 use super::usage::answer_key;
 use crate::model::{Facts, Usage, keep_last};
-use crate::{Record, json, stable_hash};
+use crate::{json, stable_hash};
 
 /// Lines that are remembered behind the first ones, of which one may come again: the desktop writes
 /// the first of a person's twice.
@@ -126,16 +127,16 @@ impl LineMarks {
     /// `None` of a line without an id. Written again it may have other fields around what was said,
     /// and in an answer's message other figures, so only the content counts, with its pictures, and
     /// which answer it is of. What nobody said is a link, which is another one below another line.
-    pub fn of(record: Record<'_>, facts: &Facts) -> Option<LineMarks> {
+    pub fn of(record: &[u8], facts: &Facts) -> Option<LineMarks> {
         let id = facts.id.as_deref()?;
         let what = match &facts.role {
-            Some(_) => json::utf8(record.bytes).and_then(said),
+            Some(_) => json::utf8(record).and_then(said),
             // One id is that of many.
             None if facts.kind == facts::HOOK => None,
             None => Some((facts.parent.as_deref().unwrap_or_default(), "")),
         };
         let Some((what, answer)) = what else {
-            let by_id = record.hash & MARK;
+            let by_id = checksum(CrcAlgorithm::Crc64Nvme, record) & MARK;
             return Some(LineMarks {
                 by_id,
                 by_time: None,

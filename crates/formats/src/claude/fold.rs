@@ -17,7 +17,7 @@ use super::usage::MODELS;
 use super::{GOES_ON_ELSEWHERE, OWN_FILE_GONE, facts, origin, place};
 use crate::injected::without_paste_tags;
 use crate::model::{Class, Facts, Fold, Header, SessionFacts, SourcePart, keep_last, merged};
-use crate::{Record, SourceFacts, json, stable_hash};
+use crate::{SourceFacts, json, stable_hash};
 
 /// Answers of which more lines may follow: a subagent's may stand between them in older files.
 const ANSWERS: usize = 16;
@@ -115,30 +115,30 @@ const SUMMARIZABLE: usize = 16;
 /// left out, unless it goes on from a new line right before it; under a new id it stays as a link,
 /// as later lines go on from it. An answer counts once, however many lines it has. A line that
 /// agents drop is not known for the next.
-pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+pub(super) fn relate(fold: &mut Fold, record: &[u8], facts: &mut Facts) {
     let (state, latest) = (&mut fold.claude, fold.last_message_ms);
     if !facts.agent_sees {
         return;
     }
-    kept::go_on(record.bytes, facts, |id| state.ids.contains(&hash_of(id)));
+    kept::go_on(record, facts, |id| state.ids.contains(&hash_of(id)));
     join_at_hook(state, facts);
-    if let Some(alone) = state.older.take_named_alone(record.bytes, facts) {
+    if let Some(alone) = state.older.take_named_alone(record, facts) {
         state.sessions.retain(|begun| begun.id != alone);
     }
     if facts.is_beside {
         if facts.kind == "queue-operation" {
-            state.queue.relate(record.bytes, facts);
+            state.queue.relate(record, facts);
         }
         return;
     }
-    state.note_origin(record.bytes, facts);
+    state.note_origin(record, facts);
     let header = facts.header.as_ref();
     if header.is_some_and(|header| copied_from(header).is_some()) {
-        let origin = json::utf8(record.bytes).and_then(|line| json::member(line, "forkedFrom"));
+        let origin = json::utf8(record).and_then(|line| json::member(line, "forkedFrom"));
         state.is_branched = origin.is_some_and(|origin| origin.starts_with('{'));
     }
     let known = LineMarks::of(record, facts);
-    let known = known.filter(|_| !state.older.begins_anew(record.bytes, facts));
+    let known = known.filter(|_| !state.older.begins_anew(record, facts));
     let again = known.map_or(Again::No, |known| {
         state.history.again(&known, latest, facts)
     });
@@ -156,7 +156,7 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     if is_first && facts.parent.is_none() && state.called.as_deref() == Some("/clear") {
         facts.parent.clone_from(&state.before);
     }
-    state.older.pass(record.bytes, facts);
+    state.older.pass(record, facts);
     state.kept.pass(facts);
     state.history.note_figures(facts);
     if facts.kind != facts::HOOK {
@@ -164,14 +164,14 @@ pub(super) fn relate(fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
     }
     // Another version begins with a prompt.
     let is_prompt = facts.role.as_deref() == Some("user");
-    let line = is_prompt.then(|| json::utf8(record.bytes)).flatten();
+    let line = is_prompt.then(|| json::utf8(record)).flatten();
     let version = line.and_then(|line| json::Raw(json::member(line, "version")).text());
-    let is_mail = || facts.kind == "attachment" && facts::is_mail(record.bytes);
+    let is_mail = || facts.kind == "attachment" && facts::is_mail(record);
     if facts.role.is_none() || !is_mail() {
         state.queue.pass(facts, version.as_deref());
     }
     if facts.is_message && facts.role.as_deref() == Some("assistant") {
-        facts.is_message = state.note_answer(super::usage::answer(record.bytes, facts));
+        facts.is_message = state.note_answer(super::usage::answer(record, facts));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
+use super::{Format, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod again;
@@ -133,7 +133,7 @@ impl Format for Claude {
         text::prompts(record)
     }
 
-    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
         fold::relate(fold, record, facts);
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Claude;
 use crate::model::{Class, Facts, Fold, Placement, SessionFacts, SourcePart};
-use crate::{Format, Record, Shape, SourceFacts};
+use crate::{Format, Shape, SourceFacts};
 
 mod again;
 mod newer;
@@ -88,11 +88,7 @@ fn fold(lines: &[Value]) -> Fold {
         // Saved and read again between any two lines, as between two looks at the file.
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let mut facts = facts(line);
-        Claude.relate(
-            &mut fold,
-            Record::of(line.to_string().as_bytes()),
-            &mut facts,
-        );
+        Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
         Claude.fold(&mut fold, &facts);
     }
     fold
@@ -277,8 +273,8 @@ fn an_answer_whose_first_line_is_dropped_counts() {
     let line = said("a1", "u1", 2, "msg_1", text("done"), 5).to_string();
     let mut fold = Fold::default();
     for agent_sees in [false, true] {
-        let record = Record::of(line.as_bytes());
-        let mut facts = Claude.facts(record.bytes);
+        let record = line.as_bytes();
+        let mut facts = Claude.facts(record);
         facts.agent_sees = agent_sees;
         Claude.relate(&mut fold, record, &mut facts);
         Claude.fold(&mut fold, &facts);
@@ -409,7 +405,7 @@ fn what_hooks_said_when_a_session_began() {
     let above = lines.iter().map(|line| {
         let mut facts = facts(line);
         let record = line.to_string();
-        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Claude.relate(&mut fold, record.as_bytes(), &mut facts);
         assert_eq!(facts.silent, facts.kind == "saved_hook_context");
         facts.parent
     });
@@ -735,11 +731,7 @@ fn a_line_that_comes_again() {
     let mut fold = Fold::default();
     let mut related = twice.iter().map(|line| {
         let mut facts = facts(line);
-        Claude.relate(
-            &mut fold,
-            Record::of(line.to_string().as_bytes()),
-            &mut facts,
-        );
+        Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
         facts
     });
     let (first, again) = (related.next().unwrap(), related.next().unwrap());
@@ -760,11 +752,7 @@ fn a_line_that_comes_again() {
         let mut fold = Fold::default();
         lines.map(|line| {
             let mut facts = facts(line);
-            Claude.relate(
-                &mut fold,
-                Record::of(line.to_string().as_bytes()),
-                &mut facts,
-            );
+            Claude.relate(&mut fold, line.to_string().as_bytes(), &mut facts);
             facts.is_beside
         })
     };

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 use crate::names::Names;
-use crate::{Format, Record, Shape, SourceFacts, WriteMode, json};
+use crate::{Format, Shape, SourceFacts, WriteMode, json};
 
 mod call;
 mod document;
@@ -104,8 +104,8 @@ impl Format for Codex {
         facts::of_text(json::utf8(line)?)
     }
 
-    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
-        fold::relate(fold, record.bytes, facts);
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(fold, record, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Codex;
 use crate::json::split;
 use crate::model::{Facts, Fold, Placement, SessionFacts, SourcePart};
-use crate::{Format, Record, SourceFacts};
+use crate::{Format, SourceFacts};
 
 mod document;
 mod shapes;
@@ -36,7 +36,7 @@ fn read(path: &Path) -> Rollout {
             if matches!(piece.kind, crate::json::PieceKind::Value { .. }) {
                 let record = &line[piece.range];
                 let mut facts = Codex.facts(record);
-                Codex.relate(&mut fold, Record::of(record), &mut facts);
+                Codex.relate(&mut fold, record, &mut facts);
                 Codex.fold(&mut fold, &facts);
                 let passages = Codex.passages(record);
                 let texts = match facts.silent {

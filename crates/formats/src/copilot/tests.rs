@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Copilot;
 use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 use crate::testing::{MTIME, Read, only, sessions};
-use crate::{Format, Record, SourceFacts, resume};
+use crate::{Format, SourceFacts, resume};
 
 mod events;
 mod usage;
@@ -232,7 +232,7 @@ fn related(events: &[Value], is_saved: bool) -> (SessionFacts, Vec<Facts>) {
         }
         let record = event.to_string();
         let mut facts = Copilot.facts(record.as_bytes());
-        Copilot.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Copilot.relate(&mut fold, record.as_bytes(), &mut facts);
         Copilot.fold(&mut fold, &facts);
         entries.push(facts);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode};
+use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod anew;
@@ -111,8 +111,8 @@ impl Format for Gemini {
         fold::prove(&mut fold.gemini, path, record)
     }
 
-    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
-        fold::relate(&mut fold.gemini, record.bytes, facts);
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(&mut fold.gemini, record, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

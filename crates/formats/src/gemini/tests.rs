@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::Gemini;
 use crate::model::{Class, Facts, Fold, SessionFacts, SourcePart};
-use crate::{Format, Record, SourceFacts};
+use crate::{Format, SourceFacts};
 
 fn folded(file: &str, records: &[&[u8]]) -> Fold {
     let relative = Path::new("aviary/chats").join(file);
     let mut fold = Fold::default();
     for record in records {
         let mut facts = Gemini.facts_at(&relative, record);
-        Gemini.relate(&mut fold, Record::of(record), &mut facts);
+        Gemini.relate(&mut fold, record, &mut facts);
         Gemini.fold(&mut fold, &facts);
     }
     fold
@@ -159,7 +159,7 @@ fn related(lines: &[Value]) -> (Vec<Facts>, Fold) {
         let bytes = line.to_string().into_bytes();
         fold = serde_json::from_value(serde_json::to_value(&fold).unwrap()).unwrap();
         let mut facts = Gemini.facts_at(relative, &bytes);
-        Gemini.relate(&mut fold, Record::of(&bytes), &mut facts);
+        Gemini.relate(&mut fold, &bytes, &mut facts);
         Gemini.fold(&mut fold, &facts);
         found.push(facts);
     }
@@ -527,7 +527,7 @@ fn read_lines_from(lines: &[Value], is_saved: bool) -> (Vec<Facts>, Fold) {
         for at in within {
             let record = &line[at];
             let mut facts = Gemini.facts_at(relative, record);
-            Gemini.relate(&mut fold, Record::of(record), &mut facts);
+            Gemini.relate(&mut fold, record, &mut facts);
             Gemini.fold(&mut fold, &facts);
             found.push(facts);
         }

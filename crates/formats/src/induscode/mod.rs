@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode};
+use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts, SourcePart};
 use crate::path::names;
 
@@ -53,7 +53,7 @@ impl Format for Induscode {
         line::passages(record)
     }
 
-    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
         fold::relate(&mut fold.induscode, facts);
     }
 

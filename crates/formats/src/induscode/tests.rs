@@ -2,10 +2,10 @@
 //! `fixtures/induscode/*/expected.json`, which `fixtures/induscode.py` writes.
 
 use super::Induscode;
+use crate::Format;
 use crate::json::split;
 use crate::model::{Fold, Placement};
 use crate::testing::{only, sessions};
-use crate::{Format, Record};
 
 #[test]
 fn default_place_and_variables() {
@@ -67,7 +67,7 @@ fn a_node_written_twice_counts_once() {
     let mut fold = Fold::default();
     for line in [node("one", 110), node("two", 120)] {
         let mut facts = Induscode.facts(line.as_bytes());
-        Induscode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Induscode.relate(&mut fold, line.as_bytes(), &mut facts);
         Induscode.fold(&mut fold, &facts);
     }
     assert_eq!((fold.messages, fold.tokens), (1, Some(110)));

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode};
+use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Holds, Layout, Line, Shelf, Stamp, Table};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::pi::Dialect;
@@ -269,8 +269,8 @@ impl Format for OpenClaw {
         }
     }
 
-    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
-        fold::relate(fold, record.bytes, facts);
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(fold, record, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

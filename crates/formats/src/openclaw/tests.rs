@@ -595,8 +595,8 @@ fn folded(lines: &[&str]) -> (Vec<Facts>, Fold) {
     let mut fold = Fold::default();
     let mut all = Vec::new();
     for line in lines {
-        let record = Record::of(line.as_bytes());
-        let mut facts = OpenClaw.facts(record.bytes);
+        let record = line.as_bytes();
+        let mut facts = OpenClaw.facts(record);
         OpenClaw.relate(&mut fold, record, &mut facts);
         OpenClaw.fold(&mut fold, &facts);
         all.push(facts);
@@ -632,7 +632,7 @@ fn a_leaf_line_selects_an_entry() {
     let mut fold = folded(&[behind]).1;
     let mut dropped = OpenClaw.facts(leaf.as_bytes());
     dropped.agent_sees = false;
-    OpenClaw.relate(&mut fold, Record::of(leaf.as_bytes()), &mut dropped);
+    OpenClaw.relate(&mut fold, leaf.as_bytes(), &mut dropped);
     OpenClaw.fold(&mut fold, &dropped);
     assert_eq!(fold.leaf.as_deref(), Some("c"));
     // A copy beside the session knows less of where it stands.

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode};
+use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::database::{Database, Events, Inner, Layout, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
@@ -177,7 +177,7 @@ impl Format for OpenCode {
         text::prompts(record)
     }
 
-    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
         fold::relate(fold, facts);
     }
 

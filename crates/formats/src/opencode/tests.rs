@@ -236,7 +236,7 @@ fn sub_agent_title_and_revert() {
     let mut fold = Fold::default();
     let mut add = |line: &str| {
         let mut facts = OpenCode.facts(line.as_bytes());
-        OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        OpenCode.relate(&mut fold, line.as_bytes(), &mut facts);
         OpenCode.fold(&mut fold, &facts);
         facts
     };
@@ -287,7 +287,7 @@ fn session(lines: &[String]) -> SessionFacts {
     let mut fold = Fold::default();
     for line in lines {
         let mut facts = OpenCode.facts(line.as_bytes());
-        OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        OpenCode.relate(&mut fold, line.as_bytes(), &mut facts);
         OpenCode.fold(&mut fold, &facts);
     }
     of_fold(&fold)
@@ -702,7 +702,7 @@ fn spent(lines: &[String]) -> Vec<crate::model::Usage> {
         let saved = serde_json::to_string(&fold).unwrap();
         fold = serde_json::from_str(&saved).unwrap();
         let mut facts = OpenCode.facts(line.as_bytes());
-        OpenCode.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        OpenCode.relate(&mut fold, line.as_bytes(), &mut facts);
         OpenCode.fold(&mut fold, &facts);
         if facts.usage.is_some() {
             assert_eq!(facts.time_ms, Some(7), "{line}");

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode, json};
+use super::{Format, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 
 mod dialect;
@@ -89,7 +89,7 @@ impl Format for Dialect {
         })
     }
 
-    fn relate(&self, fold: &mut Fold, _record: Record<'_>, facts: &mut Facts) {
+    fn relate(&self, fold: &mut Fold, _record: &[u8], facts: &mut Facts) {
         subagents::relate(fold, facts);
     }
 

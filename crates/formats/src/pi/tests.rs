@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Dialect;
 use crate::model::{Class, Fold, Placement, SessionFacts, SourcePart};
-use crate::{Format, Record, SourceFacts};
+use crate::{Format, SourceFacts};
 
 /// The session of a file at this path that holds a header alone.
 fn session_of(header: &str, relative: &str) -> SessionFacts {
@@ -188,7 +188,7 @@ fn nobody_typed_what_a_subagent_was_asked() {
                 Dialect::PI.facts_of_line_at(path, line.as_bytes()).as_ref(),
                 Some(&facts)
             );
-            Dialect::PI.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+            Dialect::PI.relate(&mut fold, line.as_bytes(), &mut facts);
             assert_eq!(facts.role.as_deref(), Some(role), "{}", path.display());
             assert!(facts.is_message && facts.user_text.is_some());
             Dialect::PI.fold(&mut fold, &facts);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Record, Shape, SourceFacts, WriteMode};
+use super::{Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -70,8 +70,8 @@ impl Format for Qwen {
         }
     }
 
-    fn relate(&self, fold: &mut Fold, record: Record<'_>, facts: &mut Facts) {
-        fold::relate(&mut fold.qwen, record.bytes, facts);
+    fn relate(&self, fold: &mut Fold, record: &[u8], facts: &mut Facts) {
+        fold::relate(&mut fold.qwen, record, facts);
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

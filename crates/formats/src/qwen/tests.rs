@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Qwen;
 use crate::model::{Class, Facts, Fold, SessionFacts, SourcePart};
-use crate::{Format, Record, SourceFacts};
+use crate::{Format, SourceFacts};
 
 const ID: &str = "5ea50000-0000-4000-8000-000000000001";
 const ORIGIN: &str = "5ea50000-0000-4000-8000-000000000002";
@@ -57,7 +57,7 @@ fn session_at(path: &str, lines: &[Value]) -> SessionFacts {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let line = line.to_string();
         let mut facts = Qwen.facts_at(path, line.as_bytes());
-        Qwen.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Qwen.relate(&mut fold, line.as_bytes(), &mut facts);
         Qwen.fold(&mut fold, &facts);
     }
     Qwen.session(&[SourceFacts {
@@ -144,7 +144,7 @@ fn related(lines: &[Value]) -> (Vec<Facts>, Fold) {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let line = line.to_string();
         let mut facts = Qwen.facts(line.as_bytes());
-        Qwen.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Qwen.relate(&mut fold, line.as_bytes(), &mut facts);
         Qwen.fold(&mut fold, &facts);
         all.push(facts);
     }

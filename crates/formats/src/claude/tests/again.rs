@@ -43,7 +43,7 @@ fn related(lines: &[Value]) -> (Vec<Facts>, Fold) {
     let related = lines.iter().map(|line| {
         let mut facts = facts(line);
         let record = line.to_string();
-        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Claude.relate(&mut fold, record.as_bytes(), &mut facts);
         Claude.fold(&mut fold, &facts);
         facts
     });
@@ -184,7 +184,7 @@ fn the_first_lines_and_the_last_ones_are_remembered() {
     let mut is_again = |number: usize| {
         let line = typed(&format!("u{number}"), "", 1, &format!("row {number}")).to_string();
         let mut facts = Claude.facts(line.as_bytes());
-        Claude.relate(&mut fold, Record::of(line.as_bytes()), &mut facts);
+        Claude.relate(&mut fold, line.as_bytes(), &mut facts);
         facts.is_beside
     };
     let first = 4 << 10;

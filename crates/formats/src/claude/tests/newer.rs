@@ -119,7 +119,7 @@ fn what_a_compaction_kept_and_writes_again_below_itself_stands_above_it() {
     let related = lines.iter().map(|line| {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let (mut facts, record) = (facts(line), line.to_string());
-        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Claude.relate(&mut fold, record.as_bytes(), &mut facts);
         Claude.fold(&mut fold, &facts);
         (facts.id, facts.parent)
     });
@@ -167,7 +167,7 @@ pub(super) fn related(lines: &[Value]) -> Vec<Facts> {
     let related = lines.iter().map(|line| {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let (mut facts, record) = (facts(line), line.to_string());
-        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Claude.relate(&mut fold, record.as_bytes(), &mut facts);
         Claude.fold(&mut fold, &facts);
         facts
     });
@@ -322,7 +322,7 @@ fn a_file_that_a_person_names_is_read_and_found() {
         let mut fold = Fold::default();
         let related = lines.iter().map(|line| {
             let (mut facts, record) = (facts(line), line.to_string());
-            Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+            Claude.relate(&mut fold, record.as_bytes(), &mut facts);
             facts
         });
         let last = related.last().unwrap();

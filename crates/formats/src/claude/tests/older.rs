@@ -56,7 +56,7 @@ fn related(lines: &[Value]) -> Vec<Facts> {
         fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
         let mut facts = facts(line);
         let record = line.to_string();
-        Claude.relate(&mut fold, Record::of(record.as_bytes()), &mut facts);
+        Claude.relate(&mut fold, record.as_bytes(), &mut facts);
         Claude.fold(&mut fold, &facts);
         facts
     });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::codex::Codex;
 use crate::model::{Facts, Fold, Placement, SessionFacts, SourcePart};
-use crate::{Format, Record, SourceFacts};
+use crate::{Format, SourceFacts};
 
 const FILE: &str = "rollout-2025-05-17-0af3af15-7a69-40ba-b7e3-7214a2bc3ed6.json";
 
@@ -44,7 +44,7 @@ fn read(bytes: &[u8]) -> (Vec<(Facts, String, Vec<String>)>, SessionFacts) {
     for at in Codex.elements(Path::new(FILE), bytes).unwrap() {
         let record = &bytes[at];
         let mut facts = Codex.facts(record);
-        Codex.relate(&mut fold, Record::of(record), &mut facts);
+        Codex.relate(&mut fold, record, &mut facts);
         Codex.fold(&mut fold, &facts);
         let passages = Codex.passages(record).into_iter();
         let texts = passages.flat_map(|passage| passage.pieces).collect();

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{Rollout, line, of_lines};
+use crate::Format;
 use crate::codex::Codex;
 use crate::model::{Facts, Fold};
-use crate::{Format, Record};
 
 const MORNING: &str = "2026-01-05T09:00:00.000Z";
 const NOON: &str = "2026-01-05T12:00:00.000Z";
@@ -17,7 +17,7 @@ pub(super) fn read(lines: &[String]) -> Rollout {
     for line in lines {
         let add = |fold: &mut Fold| {
             let mut facts = Codex.facts(line.as_bytes());
-            Codex.relate(fold, Record::of(line.as_bytes()), &mut facts);
+            Codex.relate(fold, line.as_bytes(), &mut facts);
             Codex.fold(fold, &facts);
             facts
         };

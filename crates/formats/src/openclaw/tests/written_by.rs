@@ -69,8 +69,8 @@ fn an_injected_answer_goes_on_from_the_entry_before_it() {
     // An index that grew knows it too: what it was told is kept with the fold.
     let kept = serde_json::to_string(&folded(&[asked, compacted]).1).unwrap();
     let mut grown: Fold = serde_json::from_str(&kept).unwrap();
-    let record = Record::of(injected.as_bytes());
-    let mut facts = OpenClaw.facts(record.bytes);
+    let record = injected.as_bytes();
+    let mut facts = OpenClaw.facts(record);
     OpenClaw.relate(&mut grown, record, &mut facts);
     assert_eq!(facts.parent.as_deref(), Some("b"));
     // What says that it goes on from nothing does, and so does what a model said.
