@@ -189,15 +189,18 @@ macro_rules! skip_nested {
     };
 }
 
-/// Scalars that are not the wanted kind yield the default.
+/// Scalars that are not the wanted kind yield the default, or, but for `null`, what is named first.
 macro_rules! skip_scalars {
     ($($visit:ident: $type:ty),*) => {
-        $(fn $visit<E: Error>(self, _: $type) -> Result<Self::Value, E> {
-            Ok(Default::default())
-        })*
+        skip_scalars!(Default::default(); $($visit: $type),*);
         fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
             Ok(Default::default())
         }
+    };
+    ($yield:expr; $($visit:ident: $type:ty),*) => {
+        $(fn $visit<E: Error>(self, _: $type) -> Result<Self::Value, E> {
+            Ok($yield)
+        })*
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("any JSON value")
         }
@@ -323,24 +326,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Loose<T> {
             fn visit_unit<E: Error>(self) -> Result<Loose<T>, E> {
                 Ok(Loose::Null)
             }
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Loose<T>, E> {
-                Ok(Loose::Other)
-            }
-            fn visit_i64<E: Error>(self, _: i64) -> Result<Loose<T>, E> {
-                Ok(Loose::Other)
-            }
-            fn visit_u64<E: Error>(self, _: u64) -> Result<Loose<T>, E> {
-                Ok(Loose::Other)
-            }
-            fn visit_f64<E: Error>(self, _: f64) -> Result<Loose<T>, E> {
-                Ok(Loose::Other)
-            }
-            fn visit_str<E: Error>(self, _: &str) -> Result<Loose<T>, E> {
-                Ok(Loose::Other)
-            }
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("any JSON value")
-            }
+            skip_scalars!(Loose::Other; visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
         }
         deserializer.deserialize_any(Any(PhantomData))
     }
