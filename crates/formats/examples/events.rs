@@ -1,25 +1,27 @@
-//! Every event of every agent below a home folder: `cargo run --example events -- ~`.
+//! Every event of every agent below a home folder and a data folder:
+//! `cargo run --example events -- ~ ~/.local/share`.
 use std::path::PathBuf;
 
-use sessionary_formats::{AGENTS, FORMATS, entries, session_files};
+use sessionary_formats::{AGENTS, FORMATS, format_named, read_file, session_files};
 
 fn main() -> std::io::Result<()> {
-    let home = PathBuf::from(std::env::args().nth(1).expect("a home folder"));
+    let mut given = std::env::args().skip(1).map(PathBuf::from);
+    let mut folder = || given.next().expect("a home folder and a data folder");
+    let (home, data) = (folder(), folder());
     for agent in AGENTS {
-        let mut formats = FORMATS.iter().copied();
-        let format = formats.find(|one| one.name() == agent.format).expect("one");
-        let roots = agent.sessions.iter();
-        let roots = roots.map(|folder| home.join(agent.dir_default).join(folder));
-        for root in roots.filter(|root| root.is_dir()) {
+        let folders = agent.folders(&home, &data).into_iter();
+        for (root, format) in folders.filter(|(root, _)| root.is_dir()) {
+            let format = format_named(FORMATS, format).expect("one");
             let found = session_files(format, &root)?;
             for (folder, why) in found.unread {
                 eprintln!("{}: {why}", root.join(folder).display());
             }
             for file in found.files {
-                for entry in entries(format, &root, &file)? {
-                    let (role, said) = (entry.facts.role, entry.passages);
+                let read = read_file(format, &root, &file)?;
+                for entry in read.entries {
+                    let (id, role, said) = (&read.session.id, entry.facts.role, entry.passages);
                     let text: String = said.into_iter().flat_map(|one| one.pieces).collect();
-                    println!("{}\t{}\t{role:?}\t{text:?}", agent.name, file.display());
+                    println!("{}\t{id}\t{role:?}\t{text:?}", agent.name);
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Where does each agent keep its sessions, and how does it take one up again?
 
+use std::path::{Path, PathBuf};
+
 use crate::pi::Dialect;
 
 /// Where an agent keeps its sessions, as data.
@@ -54,6 +56,31 @@ pub struct Agent {
     /// Whether its users also keep an agent folder in a project, under the name that it has below
     /// the home folder (a variable there names it, so that it is found only by looking).
     pub in_projects: bool,
+}
+
+impl Agent {
+    /// The folders in which its sessions are where no variable and no setting says otherwise, each
+    /// with the name of the [`Format`](crate::Format) that reads it. Not all of them need be there.
+    /// `home` is the home folder, `data` the platform's data folder.
+    pub fn folders(&self, home: &Path, data: &Path) -> Vec<(PathBuf, &'static str)> {
+        let above = if self.data_dir { data } else { home };
+        let mut folders = vec![(above.join(self.dir_default), self.format)];
+        folders.extend(
+            self.dir_also
+                .map(|(also, format)| (home.join(also), format)),
+        );
+        let before = self.dirs_before.iter();
+        folders.extend(before.map(|before| (home.join(before), self.format)));
+        let sessions = |(folder, format): (PathBuf, &'static str)| {
+            let below = move |below: &&str| {
+                let mut folder = folder.clone();
+                folder.extend(Path::new(below));
+                (folder, format)
+            };
+            self.sessions.iter().map(below)
+        };
+        folders.into_iter().flat_map(sessions).collect()
+    }
 }
 
 /// The agent of that name.
@@ -230,3 +257,39 @@ pub static AGENTS: &[Agent] = &[
         ..PLAIN
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FORMATS, format_named};
+
+    #[test]
+    fn every_folder_of_an_agent_is_read_by_the_format_that_reads_it() {
+        let folders = |name| {
+            let all = agent_called(name)
+                .unwrap()
+                .folders("/home".as_ref(), "/data".as_ref());
+            let all = all.into_iter();
+            all.map(|(folder, format)| (folder.to_str().unwrap().replace('\\', "/"), format))
+                .collect::<Vec<_>>()
+        };
+        let expected = [
+            ("/home/.indusagi/agent/sessions", "indusagi"),
+            ("/home/.pindusagi/agent/sessions", "pindusagi"),
+        ];
+        assert_eq!(
+            folders("indusagi"),
+            expected.map(|(at, by)| (at.to_owned(), by))
+        );
+        let before =
+            ["openclaw", "clawdbot", "moltbot"].map(|name| format!("/home/.{name}/agents"));
+        assert_eq!(folders("openclaw"), before.map(|at| (at, "openclaw")));
+        assert!(folders("clido")[0].0.starts_with("/data/clido"));
+        assert_eq!(folders("opencode")[0].0, "/home/.local/share/opencode");
+        let all = AGENTS.iter().flat_map(|agent| folders(agent.name));
+        assert!(
+            all.into_iter()
+                .all(|(_, format)| format_named(FORMATS, format).is_some())
+        );
+    }
+}

@@ -5,9 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::identity::Identity;
 use crate::json::{PieceKind, split};
-use crate::model::{Facts, Fold, Passage, Placement};
-use crate::{Format, Shape};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
+use crate::{Format, Shape, SourceFacts};
 
 /// One entry of a session file.
 #[derive(Debug, Clone)]
@@ -17,6 +18,17 @@ pub struct Entry {
     pub facts: Facts,
     /// What it says.
     pub passages: Vec<Passage>,
+}
+
+/// What is in a session file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Read {
+    /// Its entries, in their order.
+    pub entries: Vec<Entry>,
+    /// Its session, as far as this file says what that is: an agent may keep one in several files,
+    /// and what it is called in another one.
+    pub session: SessionFacts,
 }
 
 /// The session files below a folder.
@@ -69,19 +81,20 @@ fn add_folder(
     Ok(())
 }
 
-/// The entries of the session file at `relative` below `root`, in their order. The file is read
-/// into memory. Bytes that the agent itself could not read are no entry; compressed files are to be
-/// unpacked first.
+/// What is in the session file at `relative` below `root`. It is read into memory. Bytes that the
+/// agent itself could not read are no entry; compressed files are to be unpacked first.
 ///
 /// # Errors
 /// A file that cannot be read.
-pub fn entries(format: &dyn Format, root: &Path, relative: &Path) -> io::Result<Vec<Entry>> {
-    let file = fs::read(root.join(relative))?;
+pub fn read_file(format: &dyn Format, root: &Path, relative: &Path) -> io::Result<Read> {
+    let path = root.join(relative);
+    let file = fs::read(&path)?;
     let mut reader = Reader {
         format,
         path: relative,
         fold: Fold::default(),
         entries: Vec::new(),
+        problems: (0, None),
     };
     match format.shape_of(relative) {
         Shape::Text => reader.add(&file),
@@ -94,7 +107,11 @@ pub fn entries(format: &dyn Format, root: &Path, relative: &Path) -> io::Result<
             .split_inclusive(|byte| *byte == b'\n')
             .for_each(|line| reader.add_line(line)),
     }
-    Ok(reader.entries)
+    let session = reader.session(Identity::of(&fs::metadata(&path)?).mtime_ms());
+    Ok(Read {
+        entries: reader.entries,
+        session,
+    })
 }
 
 struct Reader<'a> {
@@ -103,25 +120,52 @@ struct Reader<'a> {
     /// What the entries before say of the next one.
     fold: Fold,
     entries: Vec<Entry>,
+    /// How many pieces of it are no entry, and why the first one is none.
+    problems: (u64, Option<&'static str>),
 }
 
 impl Reader<'_> {
     fn add_line(&mut self, line: &[u8]) {
         self.format.fold_line(&mut self.fold, line);
         for piece in split(line) {
-            if let PieceKind::Value { .. } = piece.kind {
-                let value = &line[piece.range];
-                let within = self.format.entries_within(&self.fold, value);
-                match within.is_empty() {
-                    true => self.add(value),
-                    false => within.into_iter().for_each(|at| self.add(&value[at])),
+            match piece.kind {
+                PieceKind::Value { .. } => {
+                    let value = &line[piece.range];
+                    let within = self.format.entries_within(&self.fold, value);
+                    match within.is_empty() {
+                        true => self.add(value),
+                        false => within.into_iter().for_each(|at| self.add(&value[at])),
+                    }
                 }
+                PieceKind::Bad(why) => {
+                    self.problems = (self.problems.0 + 1, self.problems.1.or(Some(why)));
+                }
+                PieceKind::Blank => {}
             }
         }
     }
 
+    fn session(&self, mtime_ms: i64) -> SessionFacts {
+        let (part, unlisted) = match self.format.place(self.path, false) {
+            Placement::Source { part, unlisted, .. } => (part, unlisted),
+            _ => (SourcePart::Main, None),
+        };
+        self.format.session(&[SourceFacts {
+            relative: self.path,
+            mtime_ms,
+            fold: &self.fold,
+            part,
+            unlisted: unlisted.as_deref(),
+            problems: self.problems,
+        }])
+    }
+
     fn add(&mut self, record: &[u8]) {
         let mut facts = self.format.facts_at(self.path, record);
+        if facts.agent_sees {
+            // What it proves is in the fold.
+            let _ = self.format.prove_cwd(self.path, &mut self.fold, record);
+        }
         self.format.relate(&mut self.fold, record, &mut facts);
         self.format.fold(&mut self.fold, &facts);
         let passages = self.format.passages_at(self.path, record);
@@ -134,11 +178,36 @@ impl Reader<'_> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FORMATS;
+    use crate::{FORMATS, format_named};
 
+    #[test]
+    fn what_a_file_says_of_its_session_is_read_with_its_entries() {
+        let pi = format_named(FORMATS, "pi").unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let lines = [
+            r#"{"type":"session","version":3,"id":"01","cwd":"/w"}"#,
+            r#"{"type":"message","id":"a","message":{"role":"user","content":"Hello"}}"#,
+            r#"{"type":"session_info","id":"b","parentId":"a","name":"Greeting"}"#,
+            r#"{"type":"mess"#,
+        ];
+        let file = Path::new("--w--").join("one.jsonl");
+        fs::create_dir(root.path().join("--w--")).unwrap();
+        fs::write(root.path().join(&file), lines.join("\n")).unwrap();
+
+        let read = read_file(pi, root.path(), &file).unwrap();
+        assert_eq!(read.entries.len(), 3);
+        let session = read.session;
+        assert_eq!((&*session.id, &*session.cwd), ("01", "/w"));
+        assert_eq!(session.name.as_deref(), Some("Greeting"));
+        assert_eq!(session.first_message.as_deref(), Some("Hello"));
+        assert_eq!((session.message_count, session.hidden), (1, None));
+        assert!(session.modified_ms > 0);
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_that_cannot_be_read_hides_no_other() {
         let pi = FORMATS.iter().find(|format| format.name() == "pi").unwrap();

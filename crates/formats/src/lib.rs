@@ -9,7 +9,7 @@
 //! All entries below a folder of an agent, with how each begins:
 //!
 //! ```
-//! use sessionary_formats::{FORMATS, entries, session_files};
+//! use sessionary_formats::{FORMATS, format_named, read_file, session_files};
 //!
 //! let sessions = tempfile::tempdir()?;
 //! let folder = sessions.path().join("--home-ada--");
@@ -18,15 +18,16 @@
 //! {"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"Hello"}}
 //! "#)?;
 //!
-//! let pi = FORMATS.iter().find(|format| format.name() == "pi").expect("a known format");
-//! let found = session_files(*pi, sessions.path())?;
-//! let entries = entries(*pi, sessions.path(), &found.files[0])?;
-//! assert_eq!(entries[1].facts.role.as_deref(), Some("user"));
-//! assert_eq!(entries[1].passages[0].pieces.concat(), "Hello");
+//! let pi = format_named(FORMATS, "pi").expect("a known format");
+//! let found = session_files(pi, sessions.path())?;
+//! let read = read_file(pi, sessions.path(), &found.files[0])?;
+//! assert_eq!(read.session.id, "01");
+//! assert_eq!(read.entries[1].facts.role.as_deref(), Some("user"));
+//! assert_eq!(read.entries[1].passages[0].pieces.concat(), "Hello");
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `examples/events.rs` does it for every agent below a home folder.
+//! `examples/events.rs` does it for every folder of every agent in a home folder.
 //!
 //! The functions of a format are pure. Two modules beside them know files: [`identity`] says which
 //! file it is and whether it changed, [`lines`] cuts a file of any size into whole lines with
@@ -87,7 +88,7 @@ mod title;
 mod tools;
 
 pub use agents::{AGENTS, Agent, agent_called};
-pub use entries::{Entry, SessionFiles, entries, session_files};
+pub use entries::{Entry, Read, SessionFiles, read_file, session_files};
 pub use format::{Format, ListOrder, Shape, SourceFacts, WriteMode};
 pub use injected::{injected_blocks, pasted_blocks};
 pub use known::{FORMATS, format_named};
