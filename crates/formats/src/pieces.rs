@@ -49,33 +49,20 @@ impl Pieces {
 
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.
     pub fn leaves_of_arguments(&mut self, value: &Raw<'_>) {
-        walk(
-            &mut self.output,
-            value.0.unwrap_or_default(),
-            usize::MAX,
-            is_signature,
-        );
+        let json = value.0.unwrap_or_default();
+        walk(&mut self.output, json, usize::MAX, is_signature);
     }
 
     /// Every text and number of `details` and the like.
     pub fn leaves(&mut self, value: &Raw<'_>) {
-        walk(
-            &mut self.output,
-            value.0.unwrap_or_default(),
-            usize::MAX,
-            is_no_text,
-        );
+        self.leaves_up_to(value, usize::MAX);
     }
 
     /// Every text and number of `details` and the like, as long as the pieces stay within `limit`
     /// bytes together. Returns whether that was all.
     pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) -> bool {
-        walk(
-            &mut self.output,
-            value.0.unwrap_or_default(),
-            limit,
-            is_no_text,
-        )
+        let json = value.0.unwrap_or_default();
+        walk(&mut self.output, json, limit, is_no_text)
     }
 
     /// Every text and number of a record or block of unknown type, but its type.
@@ -105,12 +92,8 @@ fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
     match value.text() {
         Some(text) => add_text(pieces, &text),
         None => {
-            walk(
-                pieces,
-                value.0.unwrap_or_default(),
-                usize::MAX,
-                is_no_text_or_type,
-            );
+            let json = value.0.unwrap_or_default();
+            walk(pieces, json, usize::MAX, is_no_text_or_type);
         }
     }
 }
