@@ -2,6 +2,7 @@
 //! that JSON-RPC knows.
 
 use serde_json::{Map, Value, json};
+use sessionary::format::json::normalise;
 
 use crate::failure::{Failure, Kind};
 use crate::output::text::terminal_safe_json;
@@ -129,7 +130,7 @@ pub fn read(line: &[u8]) -> Result<Incoming, (Value, Fault)> {
         let said = format!("{what}; a line is one object of JSON-RPC 2.0");
         Err((id.clone(), Fault::new(Code::InvalidRequest, said)))
     };
-    let mut said: Map<String, Value> = match serde_json::from_slice(line) {
+    let mut said: Map<String, Value> = match parse(line) {
         Ok(Value::Object(said)) => said,
         Ok(Value::Array(_)) => return wrong(&Value::Null, "several requests on one line"),
         Ok(_) => return wrong(&Value::Null, "not an object"),
@@ -165,6 +166,15 @@ pub fn read(line: &[u8]) -> Result<Incoming, (Value, Fault)> {
         Some(id) if is_name(&id) => Ok(Incoming::Request(Request { id, method, params })),
         Some(_) => wrong(&Value::Null, "`id` is neither a number nor a text"),
     }
+}
+
+/// The JSON of a line, as `JSON.parse` reads it: half an emoji, which others write though serde
+/// refuses it, is U+FFFD and costs the client no more than that.
+fn parse(line: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(line).or_else(|error| {
+        let clean = normalise(line).and_then(|clean| serde_json::from_slice(&clean).ok());
+        clean.ok_or(error)
+    })
 }
 
 /// The line that answers a request.
@@ -218,6 +228,22 @@ mod tests {
         assert_eq!(code(&deep), Code::Parse);
         let (id, _) = read(br#"{"jsonrpc":"2.0","id":"x","method":2}"#).unwrap_err();
         assert_eq!(id, "x");
+    }
+
+    #[test]
+    fn half_an_emoji_is_a_sign_that_cannot_be_told() {
+        let line = br#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"query":"\ud83d cut \ud83d\udc4d"}}"#;
+        let Ok(Incoming::Request(request)) = read(line) else {
+            panic!("a request");
+        };
+        let query = "\u{fffd} cut \u{1f44d}";
+        assert_eq!(
+            (request.id, &request.params["query"]),
+            (json!(1), &json!(query))
+        );
+        // What nobody reads is not read for it.
+        let torn = br#"{"jsonrpc":"2.0","id":1,"method":"\ud83d"#;
+        assert_eq!(read(torn).map(|_| ()).unwrap_err().1.code, Code::Parse);
     }
 
     #[test]
