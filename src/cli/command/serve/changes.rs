@@ -65,30 +65,39 @@ impl Changes {
     }
 
     /// Begins to tell them, in the place of an earlier beginning: those behind the position that is
-    /// given back.
+    /// given back. Where another one was asked for that is not of this filling, that is told first.
     pub fn start(
         &self,
         asked: params::Subscribe,
         output: &OutputQueue,
     ) -> Result<FeedPosition, Failure> {
         let mut feed = Index::subscribe(&self.config, None)?;
-        if let Some(seq) = asked.since {
-            let index_id = asked.index_id.unwrap_or_else(|| feed.position().index_id);
-            let since = FeedPosition { index_id, seq };
-            feed = Index::subscribe(&self.config, Some(&since))?;
+        let mut position = feed.position();
+        let is_known = |seq: i64| {
+            let is_same = |id: &String| *id == position.index_id;
+            seq <= position.seq && asked.index_id.as_ref().is_none_or(is_same)
+        };
+        let is_missed = asked.since.is_some_and(|seq| !is_known(seq));
+        if let Some(seq) = asked.since.filter(|_| !is_missed) {
+            position.seq = seq;
+            feed = Index::subscribe(&self.config, Some(&position))?;
         }
-        let position = feed.position();
         let (cancel, output) = (Cancel::default(), output.clone());
         if let Some(before) = self.lock().replace(cancel.clone()) {
             before.cancel();
         }
         let stopped = Arc::clone(&self.stopped);
-        let tell = move || match tell(feed, &output, &cancel, &stopped) {
-            Ok(None) => {}
-            Ok(Some(ended)) => say(&output, &ChangeNotice::Ended { ended }),
-            Err(error) => {
-                let ended = with_causes(&error);
-                say(&output, &ChangeNotice::Ended { ended });
+        let tell = move || {
+            if is_missed {
+                say(&output, &MISSED);
+            }
+            match tell(feed, &output, &cancel, &stopped) {
+                Ok(None) => {}
+                Ok(Some(ended)) => say(&output, &ChangeNotice::Ended { ended }),
+                Err(error) => {
+                    let ended = with_causes(&error);
+                    say(&output, &ChangeNotice::Ended { ended });
+                }
             }
         };
         Builder::new()
