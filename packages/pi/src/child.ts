@@ -1,7 +1,7 @@
 // How is the program asked? One process a question; its answer is taken line by line, and it is
 // ended when nobody waits for it any more.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { binary, MISSING } from "./binary.ts";
 
 const NEWLINE = 10;
@@ -15,12 +15,14 @@ export interface Asking {
   quietMs: number;
   /** Its answer is one line: it is not waited for after that. */
   oneLine?: boolean;
+  /** What it is told, a line. */
+  input?: string;
 }
 
 /** Asks sessionary, and hands on each line of its answer. Exit code 1 says that there is none. */
 export function ask(
   args: string[],
-  { cwd, signal, quietMs, oneLine }: Asking,
+  { cwd, signal, quietMs, oneLine, input }: Asking,
   take: (line: string) => void,
 ): Promise<void> {
   const program = binary();
@@ -29,9 +31,12 @@ export function ask(
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
     });
+    // It may have ended before it reads.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input === undefined ? "" : `${input}\n`);
     let complaint = "";
     let pieces: Buffer[] = [];
     let over = false;
@@ -92,8 +97,12 @@ function reason(complaint: string): string {
 }
 
 /** Waits for a process no longer. One that has answered may still index what it found. */
-function letGo(child: ChildProcessByStdio<null, Readable, Readable>, isToEnd: boolean): void {
+function letGo(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  isToEnd: boolean,
+): void {
   if (isToEnd) child.kill();
+  child.stdin.destroy();
   child.stdout.destroy();
   child.stderr.destroy();
   child.unref();

@@ -26,10 +26,16 @@ const PARAMETERS = Type.Object({
   ),
 });
 
+/** Whether the person has opened the sessions of all projects. */
+export function isEverywhere(pi: ExtensionAPI): boolean {
+  return pi.getFlag(EVERYWHERE) === true;
+}
+
 export function registerTool(pi: ExtensionAPI): void {
   pi.registerFlag(EVERYWHERE, {
     description:
-      "Let session_search read the sessions of all projects, not of this repository alone",
+      "Let session_search and session_show read the sessions of all projects, not of this " +
+      "repository alone",
     type: "boolean",
     default: false,
   });
@@ -38,8 +44,8 @@ export function registerTool(pi: ExtensionAPI): void {
     label: "Session search",
     description:
       "Search what was said, decided, run and printed in earlier sessions of coding agents in " +
-      "this repository. Returns hits with origin, date and an excerpt: at most 16 KB, with a " +
-      "cursor for more. Keys and tokens are redacted.",
+      "this repository. Returns hits with address, date and an excerpt: at most 16 KB, with a " +
+      "cursor for more; session_show reads an address. Keys and tokens are redacted.",
     promptSnippet: "Search earlier coding-agent sessions of this repository",
     promptGuidelines: [
       "Use session_search when the user refers to earlier work, or when an earlier session may " +
@@ -49,10 +55,11 @@ export function registerTool(pi: ExtensionAPI): void {
     ],
     parameters: PARAMETERS,
     async execute(_id, { query, cursor }, signal, _onUpdate, ctx) {
-      const place = pi.getFlag(EVERYWHERE) === true ? [] : ["--here"];
+      const place = isEverywhere(pi) ? [] : ["--here"];
       const page = cursor ? ["--cursor", cursor] : [];
       const bounds = ["--max-bytes", String(MOST_BYTES), "--fields", FIELDS];
-      const args = ["search", "--json", "--redact", ...bounds, ...place, ...page, "--", query];
+      const asked = without(ctx.sessionManager.getSessionId(), query);
+      const args = ["search", "--json", "--redact", ...bounds, ...place, ...page, "--", asked];
       let answer: any;
       await ask(args, { cwd: ctx.cwd, signal, quietMs: QUIET_MS, oneLine: true }, (line) => {
         answer = JSON.parse(line);
@@ -63,10 +70,20 @@ export function registerTool(pi: ExtensionAPI): void {
   });
 }
 
+/** The query, of other sessions than the one that asks: it holds every word of it. */
+function without(asking: string, query: string): string {
+  if (!/^[\w-]+$/.test(asking)) return query;
+  const hasChoices = /\bOR\b|\|/.test(query);
+  return `-session:"${asking}" ${hasChoices ? `(${query})` : query}`;
+}
+
 /** The answer as the model reads it; the session that asks is left out. */
 function report(answer: any, asking: string | undefined): string {
   const groups = answer.sessions.filter(({ session }: any) => session.path !== asking);
-  const more = answer.cursor ? [`There is more: ask again with cursor ${answer.cursor}`] : [];
+  const more = [
+    ...known(answer),
+    ...(answer.cursor ? [`There is more: ask again with cursor ${answer.cursor}`] : []),
+  ];
   if (groups.length === 0) return ["Nothing found in earlier sessions.", ...more].join("\n");
   const lines = groups.flatMap(({ session, hits }: any) => [
     recorded("## ", `${session.title} (${session.agent}, ${session.cwd})`),
@@ -81,6 +98,21 @@ function report(answer: any, asking: string | undefined): string {
   ].join("\n");
 }
 
+/** What the answer knows of the question. Names of tools and projects were recorded. */
+function known({ unknown = [], missing = [], notes = [], complete }: any): string[] {
+  // Where a filter fits nothing, that nothing within it holds a word says nothing of the word.
+  const words = unknown.length > 0 ? [] : missing.map(line);
+  return [
+    ...unknown.flatMap(({ filter, value, suggestion }: any) => [
+      `No entry has ${line(`${filter}:${value}`)}${suggestion ? "; there is" : ""}`,
+      ...(suggestion ? [recorded("", suggestion)] : []),
+    ]),
+    ...(words.length > 0 ? [`Nothing that was searched holds: ${words.join(", ")}`] : []),
+    ...notes.map((note: string) => recorded("", note)),
+    ...(complete ? [] : ["Not all sessions could be read yet: this may be incomplete"]),
+  ];
+}
+
 function hit(hit: any): string[] {
   // Agents without branches have no place on one.
   const aside = hit.place && hit.place !== "active" ? [`${hit.place} branch`] : [];
@@ -90,5 +122,9 @@ function hit(hit: any): string[] {
 
 /** A line of what was recorded, by whomever: nothing in it ends the line, acts, or hides. */
 function recorded(mark: string, text: string): string {
-  return `> ${mark}${plain(text).replace(/\s+/g, " ").trim()}`;
+  return `> ${mark}${line(text)}`;
+}
+
+function line(text: string): string {
+  return plain(text).replace(/\s+/g, " ").trim();
 }

@@ -186,7 +186,53 @@ function remembered(place) {
   return key;
 }
 
+/** What a tool answers the model. */
+async function told(version, place, name, given, more = []) {
+  const stub = await startStub(place, { name, arguments: given });
+  const rpc = new Rpc(version, place, ["--provider", "stub", "--model", "stub", ...more]);
+  const settled = rpc.until((one) => one.type === "agent_end");
+  await rpc.type("What do we know of quaggas?");
+  await settled;
+  await rpc.close();
+  stub.close();
+  const { content } = stub.requests.at(-1).messages.at(-1);
+  return typeof content === "string" ? content : content.map((part) => part.text).join("");
+}
+
 for (const version of VERSIONS) {
+  describe(`session_show in pi ${version}`, { skip: why }, () => {
+    test("the model reads an address of this repository, without keys, in a frame", async () => {
+      const place = makeHome();
+      const key = remembered(place);
+      const found = await told(version, place, "session_search", { query: "frobnicator wants" });
+      const [address] = /\S+a:00000001/.exec(found);
+      const shown = await told(version, place, "session_show", { address, context: 2 });
+      assert.match(shown, /^Recorded in earlier sessions\. Lines that begin with > /);
+      assert.match(shown, /\n> The frobnicator wants ghp_\[redacted\] now\./);
+      assert.ok(!(found + shown).includes(key));
+      const other = { address: address.replace(/a:/, "b:") };
+      const refused = await told(version, place, "session_show", other);
+      assert.match(refused, /no such entry here.* as session_search prints it/i);
+      const everywhere = ["--search-all-sessions"];
+      assert.match(await told(version, place, "session_show", other, everywhere), /another project/);
+      place.close();
+    });
+
+    test("what was cut off is read on by the same tool", async () => {
+      const place = makeHome();
+      const id = "019b8d5e-0000-7000-8000-00000000000d";
+      const said = "show_entry is a word of ours. ".repeat(300);
+      writeSession(join(place.sessions, folderOf(place.cwd)), place.cwd, id, said);
+      const address = `${id}:00000001`;
+      const shown = await told(version, place, "session_show", { address });
+      const from = Number(/from (\d+)/.exec(shown)[1]);
+      assert.match(shown, /^> show_entry is a word of ours/m);
+      const rest = await told(version, place, "session_show", { address, from });
+      assert.ok(rest.includes("of ours") && !rest.includes(`from ${from}`), rest);
+      place.close();
+    });
+  });
+
   describe(`session_search in pi ${version}`, { skip: why }, () => {
     test("the model gets this repository's record, without keys, in a frame", async () => {
       const call = { name: "session_search", arguments: { query: "frobnicator" } };
@@ -230,6 +276,19 @@ for (const version of VERSIONS) {
       // The session that asks has the word as well.
       assert.ok(!everywhere.includes("What about the frobnicator"), everywhere);
       assert.ok(first.tools.some((tool) => tool.function.name === "session_search"));
+    });
+
+    test("what the answer knows of the question is told", async () => {
+      const place = makeHome();
+      remembered(place);
+      const missing = await told(version, place, "session_search", { query: "frobnicator quagga" });
+      // The session that asks holds it.
+      assert.match(missing, /^Nothing that was searched holds: quagga$/m);
+      assert.match(missing, /frobnicator/);
+      const wrong = { query: "role:usr frobnicator" };
+      const unknown = await told(version, place, "session_search", wrong);
+      assert.match(unknown, /^No entry has role:usr; there is\n> role:user$/m);
+      place.close();
     });
 
     test("an answer has a bound, and a cursor for the rest", async () => {
