@@ -93,6 +93,13 @@ impl Talk {
         (left, self.child.wait().expect("it ends"))
     }
 
+    /// Nothing more is asked, and what comes is read only after a pause: as [`Talk::end`].
+    pub fn end_late(mut self, pause: Duration) -> (Vec<String>, ExitStatus) {
+        drop(self.input.take());
+        sleep(pause);
+        self.end()
+    }
+
     /// Sends lines while nothing is read, and reads what comes only then: as [`Talk::end`].
     pub fn flood(mut self, lines: String) -> (Vec<String>, ExitStatus) {
         let mut input = self.input.take().expect("it is open");

@@ -413,6 +413,22 @@ fn who_reads_slowly_gets_all_of_it_after_the_end() {
     assert_eq!(by_id(&lines).len(), 4);
 }
 
+/// As a pipe into a program that starts slowly, and a script that writes all before it reads.
+#[test]
+fn who_begins_to_read_late_gets_all_of_it() {
+    let home = long_home();
+    let mut talk = greeted(&home);
+    talk.result("list", json!({}));
+    for id in 1000..1004 {
+        talk.send(&request(id, "show", json!({"address": "0199d"})));
+    }
+    // What was not read before the end is no sign that nobody will.
+    std::thread::sleep(Duration::from_millis(1_500));
+    let (lines, ended) = talk.end_late(Duration::from_millis(1_500));
+    assert!(ended.success());
+    assert_eq!(by_id(&lines).len(), 4);
+}
+
 #[test]
 fn what_is_asked_by_a_long_text_is_refused() {
     let home = home();

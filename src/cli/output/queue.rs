@@ -15,8 +15,6 @@ const MOST: usize = 1 << 20;
 const ROOM: usize = 1 << 20;
 /// Bytes that are printed at once.
 const PIECE: usize = 64 << 10;
-/// Who reads takes less than this for a piece.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// So long news waits for room, and the end until all is printed: who reads, reads faster.
 const MOMENT: Duration = Duration::from_millis(250);
 
@@ -155,10 +153,10 @@ impl OutputQueue {
         self.lock().is_read()
     }
 
-    /// Whether somebody is there who does not read.
-    pub fn is_stuck(&self) -> bool {
+    /// Whether somebody is there who has read nothing for so long.
+    pub fn is_stuck(&self, patience: Duration) -> bool {
         let printing = self.lock().printing;
-        printing.is_some_and(|since| since.elapsed() > PATIENCE)
+        printing.is_some_and(|since| since.elapsed() > patience)
     }
 
     /// Whether nobody reads any more.

@@ -31,7 +31,8 @@ pub use served::ServedIndex;
 
 /// Lines that were read and not taken in yet, at most.
 const MOST_LINES: usize = 16;
-/// So long is worked on what was asked after the input has ended.
+/// So long is worked on what was asked after the input has ended, and waited for a client that
+/// reads nothing: it may begin to only then.
 const LAST: Duration = Duration::from_secs(5);
 
 /// What a program can ask.
@@ -164,7 +165,8 @@ impl<S: Service> Talk<S> {
 
     /// Whether nothing more will be asked, and all is answered and read, or nobody is there.
     fn is_over(&self, until: Option<Instant>) -> Result<bool, Failure> {
-        if until.is_some() && self.output.is_stuck() {
+        let is_late = until.is_some_and(|until| Instant::now() >= until);
+        if is_late && self.output.is_stuck(LAST) {
             let said = "the input has ended, and what was answered is not read: the rest of it is \
                         given up";
             return Err(Failure::refused(said));
