@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::colours::is_unseen;
+
 /// JSON within JSON within JSON has seven before a sign.
 const MOST_BACKSLASHES: usize = 16;
 
@@ -48,7 +50,8 @@ impl Unescaped {
 }
 
 /// Signs that have a name in HTML.
-const NAMED: [(&[u8], char); 5] = [
+const NAMED: [(&[u8], char); 6] = [
+    (b"&shy;", '\u{ad}'),
     (b"&quot;", '"'),
     (b"&apos;", '\''),
     (b"&amp;", '&'),
@@ -83,7 +86,7 @@ fn sign(bytes: &[u8]) -> Option<(char, usize)> {
 
 /// What a number in HTML stands for, behind `&#`: `45;`, `x2d;`.
 fn numbered(number: &[u8]) -> Option<(char, usize)> {
-    let end = number.iter().take(5).position(|byte| *byte == b';')?;
+    let end = number.iter().take(6).position(|byte| *byte == b';')?;
     let sign = match &number[..end] {
         [b'x' | b'X', hex @ ..] => of_number(hex, 16),
         decimal => of_number(decimal, 10),
@@ -91,13 +94,14 @@ fn numbered(number: &[u8]) -> Option<(char, usize)> {
     Some((sign?, end + 3))
 }
 
-/// A sign that may stand in a secret or around one.
+/// A sign that may stand in a secret or around one, also unseen.
 fn of_number(digits: &[u8], radix: u32) -> Option<char> {
     let digits = str::from_utf8(digits)
         .ok()
         .filter(|digits| !digits.starts_with('+'))?;
-    let sign = char::from(u8::try_from(u16::from_str_radix(digits, radix).ok()?).ok()?);
+    let sign = char::from_u32(u32::from(u16::from_str_radix(digits, radix).ok()?))?;
     let is_sign = sign.is_ascii_graphic() || matches!(sign, ' ' | '\n' | '\r' | '\t' | '\u{1b}');
+    let is_sign = is_sign || is_unseen(sign);
     is_sign.then_some(sign)
 }
 

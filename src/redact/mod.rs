@@ -24,13 +24,13 @@ pub const MARK: &str = "[redacted]";
 
 /// Raised whenever other secrets are found than before: what was redacted by an older revision is
 /// redacted again where it was shared.
-pub const REVISION: u32 = 4;
+pub const REVISION: u32 = 5;
 
 /// So often escapes are read: JSON in a URL in JSON.
 const ESCAPED: usize = 3;
 
-/// The secrets of a text in their order. One that is found with colours or escapes and without
-/// them, or in part, is there twice.
+/// The secrets of a text in their order. One that is found with colours, unseen signs or escapes
+/// and without them, or in part, is there twice.
 fn secrets(text: &str, escaped: usize) -> Vec<Secret> {
     let mut secrets = find::secrets(text);
     let found = secrets.len();
@@ -172,6 +172,19 @@ mod tests {
                 "ghp_[redacted] x",
             ),
             (r"\u001b[1mghp_a1B2c3D4e5F6g7H8", r"\u001b[1mghp_[redacted]"),
+            // Signs that nobody sees, as they are and escaped.
+            (
+                "\u{feff}ghp_a1B2c3D4e5F6g7H8\u{200b}i9J0k1L2m3N4o5P6 x\u{ad}y",
+                "\u{feff}ghp_[redacted] x\u{ad}y",
+            ),
+            (
+                "gh\u{ad}p_a1B2\u{2060}c3D4\u{200d}e5F6\u{feff}g7H8 “日”",
+                "gh\u{ad}p_[redacted] “日”",
+            ),
+            (
+                r"ghp_a1B2\u200bc3D4e5F6&shy;g7H8&#8203;i9J0&#x200b;k1L2 x",
+                "ghp_[redacted] x",
+            ),
             (r"\u003eghp_a1B2c3D4e5F6g7H8", r"\u003eghp_[redacted]"),
             (r"\x3dghp_a1B2c3D4e5F6g7H8", r"\x3dghp_[redacted]"),
             ("?key%3Dghp_a1B2c3D4e5F6g7H8", "?key%3Dghp_[redacted]"),
