@@ -254,8 +254,14 @@ fn the_skill_is_true() {
                     hit["snippet"].is_string() && hit["place"].is_string(),
                     "{hit}"
                 );
+                assert!(hit["role"].is_string() && hit["tool"].is_null(), "{hit}");
             }
-            "show" => assert_eq!(answer["entries"].as_array().unwrap().len(), 2),
+            "show" => {
+                let entries = answer["entries"].as_array().unwrap();
+                let roles: Vec<&Value> = entries.iter().map(|entry| &entry["role"]).collect();
+                assert_eq!(roles, ["user", "assistant"]);
+                assert!(entries.iter().all(|entry| entry["kind"].is_null()));
+            }
             _ => assert_eq!(answer["sessions"][0]["agent"], "pi", "{answer}"),
         }
     }
