@@ -268,14 +268,14 @@ fn subagents_are_a_count_on_their_parent() {
         home.run(&[&all[..], arguments].concat())
     };
     assert_snapshot!(list(&[]), @r#"
-    AGE  SESSION   AGENT     MSGS  SUBAGENTS  PROJECT             TITLE
-    2h   01KE6P4Y  agentuse     1          2  /home/ada/mono/sub  agents/triage
+    AGE  SESSION   AGENT     MSGS  SUBS  PROJECT             TITLE
+    2h   01KE6P4Y  agentuse     1     2  /home/ada/mono/sub  agents/triage
     "#);
     assert_snapshot!(list(&["--subagents"]), @r#"
-    AGE  SESSION   AGENT     MSGS  SUBAGENTS  PROJECT             TITLE
-    2h   01KE6P4Y  agentuse     1          2  /home/ada/mono/sub  agents/triage
-    2h   01KE6P54  agentuse     1             /home/ada/mono/sub  [unlisted: a subagent's session] spell
-    2h   01KE6P53  agentuse     1          1  /home/ada/mono/sub  [unlisted: a subagent's session] mail
+    AGE  SESSION   AGENT     MSGS  SUBS  PROJECT             TITLE
+    2h   01KE6P4Y  agentuse     1     2  /home/ada/mono/sub  agents/triage
+    2h   01KE6P54  agentuse     1        /home/ada/mono/sub  [unlisted: a subagent's session] spell
+    2h   01KE6P53  agentuse     1     1  /home/ada/mono/sub  [unlisted: a subagent's session] mail
     "#);
 }
 

@@ -255,6 +255,7 @@ fn shares<'a>(answer: &'a Answer<'_>) -> impl Iterator<Item = (&'a Row<'a>, f64)
 fn table(answer: &Answer<'_>, screen: &Screen) -> String {
     let first = match answer.by {
         SpendingBy::Project => Column::path(title(answer.by)),
+        by if by.is_time() => Column::text(title(by)),
         by => Column::long(title(by)),
     };
     let mut table = Table::new(&[
@@ -264,7 +265,7 @@ fn table(answer: &Answer<'_>, screen: &Screen) -> String {
         Column::number("TOKENS"),
         Column::number("COST").where_any(),
         Column::number("ESTIMATED").where_any(),
-        Column::text(""),
+        Column::bar(),
     ]);
     for (row, share) in shares(answer) {
         let bar = "▇".repeat((share * BAR as f64).round() as usize);

@@ -12,6 +12,11 @@ const NARROWEST: usize = 8;
 const PADDED: usize = 48;
 /// Columns between two columns.
 const GAP: usize = 2;
+/// A path is cut to so many columns before a title gets fewer than [`TITLE`].
+const PATH: usize = 14;
+const TITLE: usize = 32;
+/// Of fewer columns bars tell nothing.
+const SHORTEST_BAR: usize = 5;
 
 /// One column of a table.
 #[derive(Debug, Clone, Copy)]
@@ -31,6 +36,18 @@ enum Shrinks {
     End,
     /// Its beginning: paths.
     Start,
+    /// All of it, before any other column gives way: bars, which become shorter together.
+    First,
+}
+
+impl Shrinks {
+    /// Down to how many columns it is cut while there is anything else to cut.
+    fn at_first(self) -> usize {
+        match self {
+            Self::Start => PATH,
+            _ => TITLE,
+        }
+    }
 }
 
 impl Column {
@@ -57,6 +74,10 @@ impl Column {
     /// As [`Column::long`], but the end stays: what tells paths apart.
     pub fn path(title: &'static str) -> Self {
         Self::new(title, false, Shrinks::Start)
+    }
+    /// Bars, which adorn numbers: they give way before any text does.
+    pub fn bar() -> Self {
+        Self::new("", false, Shrinks::First)
     }
     /// Leaves the column out where no row has something in it.
     pub fn where_any(self) -> Self {
@@ -129,12 +150,15 @@ struct CellWidth {
     is_out: bool,
     usual: String,
     width: usize,
+    /// How wide what stands in it is.
+    full: usize,
 }
 
 impl CellWidth {
     fn new(title: String, right: bool, shrinks: Shrinks, is_out: bool) -> Self {
         Self {
             width: columns(&title),
+            full: 0,
             title,
             right,
             shrinks,
@@ -163,7 +187,8 @@ impl Columns {
     /// Makes room for a row.
     pub fn hold(&mut self, row: &[Cell]) {
         for (column, (_, text)) in self.0.iter_mut().zip(row) {
-            column.width = column.width.max(columns(text));
+            column.full = column.full.max(columns(text));
+            column.width = column.width.max(column.full);
             column.is_out &= *text == column.usual;
         }
     }
@@ -186,25 +211,50 @@ impl Columns {
         }
     }
 
-    /// Cuts the widest columns that may be cut until the table fits, or nothing is left to cut.
+    /// Cuts what may be cut until the table fits, or nothing is left to cut: bars first, then the
+    /// widest columns, of which paths give way before titles.
     fn shrink(&mut self, fits: usize) {
-        let mut shown: Vec<&mut CellWidth> = self.0.iter_mut().filter(|c| !c.is_out).collect();
-        let gaps = GAP * shown.len().saturating_sub(1);
-        let all = shown.iter().map(|column| column.width).sum::<usize>();
+        let shown = || self.0.iter().filter(|column| !column.is_out);
+        let gaps = GAP * shown().count().saturating_sub(1);
+        let all = shown().map(|column| column.width).sum::<usize>();
         let mut over = (all + gaps).saturating_sub(fits);
-        shown.retain(|column| column.shrinks != Shrinks::Never);
+        let is_bar = |column: &&mut CellWidth| column.shrinks == Shrinks::First && !column.is_out;
+        for bar in self.0.iter_mut().filter(is_bar) {
+            let left = bar.width.saturating_sub(over);
+            // Where all are short they may stay so.
+            bar.is_out = left < SHORTEST_BAR.min(bar.width);
+            let cut = if bar.is_out {
+                bar.width + GAP
+            } else {
+                bar.width - left
+            };
+            bar.width = left;
+            over = over.saturating_sub(cut);
+        }
+        over = self.cut_widest(over, Shrinks::at_first);
+        self.cut_widest(over, |_| NARROWEST);
+    }
+
+    /// Cuts the widest columns that may be cut, each down to what is the least of its kind. What is
+    /// too much all the same is returned.
+    fn cut_widest(&mut self, mut over: usize, least: impl Fn(Shrinks) -> usize) -> usize {
+        let may_be_cut =
+            |column: &&mut CellWidth| !column.is_out && column.shrinks != Shrinks::Never;
+        let mut left: Vec<_> = self.0.iter_mut().filter(may_be_cut).collect();
         while over > 0 {
-            shown.retain(|column| column.width > NARROWEST);
-            shown.sort_by_key(|column| std::cmp::Reverse(column.width));
-            let next = shown.get(1).map_or(NARROWEST, |column| column.width);
-            let Some(widest) = shown.first_mut() else {
-                return;
+            left.retain(|column| column.width > least(column.shrinks));
+            left.sort_by_key(|column| std::cmp::Reverse(column.width));
+            let next = left.get(1).map_or(0, |column| column.width);
+            let Some(widest) = left.first_mut() else {
+                break;
             };
             // Down to the next widest at once; one by one when they are equal.
+            let next = next.max(least(widest.shrinks));
             let cut = (widest.width - next).clamp(1, over);
             widest.width -= cut;
             over -= cut;
         }
+        over
     }
 }
 
@@ -235,6 +285,7 @@ impl Lines {
             }
             let text = match column.shrinks {
                 _ if !self.cuts => Cow::Borrowed(text.as_str()),
+                Shrinks::First => shorter(text, column.width, column.full).into(),
                 Shrinks::Start => fit_end(text, column.width).into(),
                 Shrinks::Never | Shrinks::End => fit(text, column.width).into(),
             };
@@ -251,6 +302,12 @@ impl Lines {
         }
         out.push('\n');
     }
+}
+
+/// A bar where the longest one is `width` columns long and not `full`.
+fn shorter(bar: &str, width: usize, full: usize) -> String {
+    let length = columns(bar) * width + full / 2;
+    bar.chars().take(length / full.max(1)).collect()
 }
 
 #[cfg(test)]
@@ -291,6 +348,33 @@ mod tests {
             );
             assert!(text.contains("12345678"));
         }
+    }
+
+    #[test]
+    fn bars_give_way_before_names_and_paths_before_titles() {
+        let printed = |width| {
+            let mut table = Table::new(&[Column::path("A"), Column::number("N"), Column::bar()]);
+            table.row(plain(&["/home/ada/app", "7", &"=".repeat(20)]));
+            table.row(plain(&["/home/ada/web", "3", &"=".repeat(10)]));
+            table.render(Style::new(false), Some(width))
+        };
+        let all = "A              N\n/home/ada/app  7  ====================\n\
+                   /home/ada/web  3  ==========\n";
+        assert_eq!(printed(38), all);
+        let shorter = "A              N\n/home/ada/app  7  ======\n/home/ada/web  3  ===\n";
+        assert_eq!(printed(24), shorter);
+        let none = "A              N\n/home/ada/app  7\n/home/ada/web  3\n";
+        assert_eq!(printed(20), none);
+        assert_eq!(
+            printed(14),
+            "A            N\n…me/ada/app  7\n…me/ada/web  3\n"
+        );
+
+        let mut table = Table::new(&[Column::path("A"), Column::long("B")]);
+        table.row(plain(&[&"a".repeat(40), &"b".repeat(40)]));
+        let text = table.render(Style::new(false), Some(48));
+        let (path, title) = text.lines().nth(1).unwrap().split_once("  ").unwrap();
+        assert_eq!((columns(path), columns(title)), (PATH, TITLE), "{text}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl<'a> ColumnWidths<'a> {
             Column::text("SESSION"),
             Column::text("AGENT"),
             Column::number("MSGS"),
-            Column::number("SUBAGENTS").where_any(),
+            Column::number("SUBS").where_any(),
         ];
         columns.extend(shown.iter().map(|column| match column {
             OptionalColumns::Project | OptionalColumns::OtherProject => Column::path("PROJECT"),

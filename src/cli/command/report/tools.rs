@@ -61,7 +61,7 @@ fn table(report: &ToolReport, screen: &Screen) -> String {
         Column::number("FAILED").where_any(),
         Column::number("ERROR RATE").where_any(),
         Column::number("MEAN TIME").where_any(),
-        Column::text(""),
+        Column::bar(),
     ]);
     let most = report.tools.iter().map(|tool| tool.calls).max();
     for tool in &report.tools {
