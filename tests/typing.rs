@@ -46,6 +46,7 @@ fn letters_and_other_names() {
                 "tokenizer",
             ],
         ),
+        (&["search", "-a", "tokenizer"], &["search", "tokenizer"]),
         (&["show", "last", "-a"], &["show", "last", "--all"]),
         (
             &["show", "last:d1", "-C", "1"],
@@ -202,8 +203,24 @@ fn a_hint_can_be_pasted() {
             "search -- WORDS -role:user`",
         ),
         (&["search", "alpha", "-hash"], "search -- WORDS -hash`"),
-        (&["search", "rounding", "--all"], "it looks everywhere"),
-        // Of two names of one command one is enough; and `search` has no --all.
+        (&["search", "rounding", "--page", "2"], "--limit 0 all"),
+        (&["report", "-a"], "sessions of every directory count"),
+        (&["find", "bug"], "did you mean `sessionary search bug`?"),
+        (&["cat", "last"], "did you mean `sessionary show last`?"),
+        (&["last~2"], "did you mean `sessionary show last~2`?"),
+        (&["019b8d10"], "did you mean `sessionary show 019b8d10`?"),
+        (
+            &["list", "bug"],
+            "to search for it: `sessionary search bug`",
+        ),
+        (
+            &["list", "-a", "2w"],
+            "since then: `sessionary list -a --since 2w`",
+        ),
+        (&["list", "-A", "claude-code"], "did you mean `claude`?"),
+        (&["list", "-A", "gemni"], "did you mean `gemini`?"),
+        (&["list", "-s", "yesteday"], "did you mean yesterday?"),
+        // Of two names of one command one is enough; and who types --all searches for nothing.
         (&["lst", "--all"], "did you mean `sessionary list --all`?"),
         (&["remove", "x"], "did you mean `sessionary delete x`?"),
         (&["cost"], "`sessionary report --by month`"),
@@ -234,6 +251,11 @@ fn a_hint_can_be_pasted() {
         // The rest of a search is nothing that `config path` takes.
         assert!(!refused.contains("config path to"), "{refused}");
         assert!(!refused.contains("search lst"), "{refused}");
+        // Where it is known what was meant, it is no word to search for.
+        for known in ["cat", "find", "last", "019b8d10"] {
+            let search = format!("search {known}");
+            assert!(!refused.contains(&search), "{refused}");
+        }
     }
     // Letters of options are no word.
     assert!(home.run(&["search", "-HN", "-h"]).contains("Usage:"));

@@ -2,6 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, Parser};
+use sessionary::syntax::{self, Now};
 
 use crate::args::{self, Cli};
 use crate::failure::Failure;
@@ -11,12 +12,25 @@ use crate::output::quote;
 const MOST: usize = 2;
 
 /// What other programs call commands of this one.
-const SYNONYMS: [(&str, &str); 2] = [("remove", "delete"), ("erase", "delete")];
+const SYNONYMS: [(&str, &str); 9] = [
+    ("remove", "delete"),
+    ("erase", "delete"),
+    ("find", "search"),
+    ("grep", "search"),
+    ("cat", "show"),
+    ("less", "show"),
+    ("open", "show"),
+    ("read", "show"),
+    ("view", "show"),
+];
 
 /// Options that one looks for at `search`: why there is none, and what does it.
-const INSTEAD: [(&str, &str, &str); 9] = [
-    ("--all", EVERYWHERE, HERE),
-    ("-a", EVERYWHERE, HERE),
+const INSTEAD: [(&str, &str, &str); 8] = [
+    (
+        "--page",
+        "it has one page",
+        "--limit N shows more of it, --limit 0 all",
+    ),
     (
         "--any",
         "sessions with some of the words are found, too",
@@ -37,8 +51,13 @@ const INSTEAD: [(&str, &str, &str); 9] = [
         "since:2w, since:yesterday, since:2026-01-31",
     ),
 ];
-const EVERYWHERE: &str = "it looks everywhere";
-const HERE: &str = "--here narrows it to this repository or directory";
+/// The same at `report`.
+const INSTEAD_IN_REPORT: [(&str, &str, &str); 2] = [
+    ("--all", EVERYWHERE, NARROWER),
+    ("-a", EVERYWHERE, NARROWER),
+];
+const EVERYWHERE: &str = "the sessions of every directory count";
+const NARROWER: &str = "--project . narrows it to this directory";
 
 /// What is longer than this is not typed again.
 const LONGEST: usize = 300;
@@ -69,7 +88,8 @@ pub fn failure(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => unknown_command(error, &typed),
         ErrorKind::UnknownArgument => {
-            no_option_of_search(error, &typed).or_else(|| word_left_out(&typed))
+            let option = no_such_option(error, &typed).or_else(|| word_at_list(error, &typed));
+            option.or_else(|| word_left_out(&typed))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::DisplayHelp => {
             word_left_out(&typed)
@@ -92,12 +112,19 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     }
     let is_first = within.get_name() == cli.get_name();
     let mut failure = Failure::usage(format!("no command is called `{word}`"));
+    // Whoever types what `list` means by --all searches for nothing.
+    let is_for_list = typed[at + 1..]
+        .iter()
+        .any(|word| word == "-a" || word == "--all");
+    let mut is_search = is_first && !is_for_list;
     for names in meant_commands(word, within, is_first) {
         let meant = [&typed[..at], &names[..], &typed[at + 1..]].concat();
         // What stands behind it may be the rest of a search.
-        if names.len() > 1 && is_refused(&meant) {
+        let is_synonym = synonym(&word.to_lowercase()).is_some();
+        if (names.len() > 1 || is_synonym) && is_refused(&meant) {
             continue;
         }
+        is_search &= !is_synonym && !names_session(word);
         failure = failure.hint(format!("did you mean `{}`?", again(&meant)));
     }
     if is_first {
@@ -106,7 +133,7 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
         }
         let search = [&typed[..at], &["search".to_owned()], &typed[at..]].concat();
         // Options of another command are none of `search`.
-        if !is_refused(&search) {
+        if is_search && !is_refused(&search) {
             failure = failure.hint(format!("to search for it: `{}`", again(&search)));
         }
     }
@@ -130,9 +157,24 @@ fn answers(word: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether a word is the name of a session by its form: `last`, `last~2`, or so many digits as ids
+/// are shortened to.
+fn names_session(word: &str) -> bool {
+    let number = word.strip_prefix("last~");
+    let is_number = number.is_some_and(|number| number.parse::<u32>().is_ok());
+    let is_id = word.len() >= 8
+        && word
+            .bytes()
+            .all(|sign| sign.is_ascii_hexdigit() || sign == b'-');
+    word == "last" || is_number || is_id
+}
+
 /// The commands that `word` may stand for, each as it is typed. A name that is spelt like it is no
 /// guess where the word is known, or is the name of a command of a command.
 fn meant_commands(word: &str, within: &Command, is_first: bool) -> Vec<Vec<String>> {
+    if is_first && names_session(word) {
+        return vec![vec!["show".to_owned(), word.to_owned()]];
+    }
     let below: Vec<Vec<String>> = match is_first {
         true => commands_below(&word.to_lowercase(), within),
         false => Vec::new(),
@@ -170,15 +212,43 @@ fn synonym(word: &str) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// An option that `search` lacks, and what does it there.
-fn no_option_of_search(error: &clap::Error, typed: &[String]) -> Option<Failure> {
+/// An option that `search` or `report` lacks, and what does it there.
+fn no_such_option(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let is_search = typed.iter().any(|word| word == "search");
-    let known = INSTEAD.iter().find(|(option, ..)| option == given);
-    let (option, why, instead) = known.filter(|_| is_search)?;
-    Some(Failure::usage(format!("`search` has no {option}: {why}")).hint(*instead))
+    let verbs = [("search", &INSTEAD[..]), ("report", &INSTEAD_IN_REPORT[..])];
+    let (verb, known) = { verbs.into_iter() }.find(|(verb, _)| typed.iter().any(|w| w == verb))?;
+    let (option, why, instead) = known.iter().find(|(option, ..)| option == given)?;
+    Some(Failure::usage(format!("`{verb}` has no {option}: {why}")).hint(*instead))
+}
+
+/// A word behind `list`, which takes none: it may be a time, or what is searched for.
+fn word_at_list(error: &clap::Error, typed: &[String]) -> Option<Failure> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let list = typed
+        .iter()
+        .position(|word| word == "list" || word == "ls")?;
+    let at = list + typed[list..].iter().position(|typed| typed == word)?;
+    if word.starts_with('-') {
+        return None;
+    }
+    let mut failure = Failure::usage(format!("`list` takes options only, and no `{word}`"));
+    let since = [&typed[..at], &["--since".to_owned()], &typed[at..]].concat();
+    if is_time(word) && !is_refused(&since) {
+        failure = failure.hint(format!("since then: `{}`", again(&since)));
+    }
+    let search = again(&["search".to_owned(), word.to_owned()]);
+    Some(failure.hint(format!("to search for it: `{search}`")))
+}
+
+/// Whether `--since` takes it.
+fn is_time(word: &str) -> bool {
+    let now = Now::utc(jiff::Timestamp::now().as_millisecond());
+    let read = syntax::parse(&format!("since:\"{word}\""), now);
+    read.is_ok_and(|query| query.typed.iter().all(|one| one.value == word))
 }
 
 /// A word with a minus in a query, which stands for options of one letter: the first one that is
@@ -271,6 +341,8 @@ mod tests {
             ("comp", "completions"),
             ("delte", "delete"),
             ("remove", "delete"),
+            ("grep", "search"),
+            ("cat", "show"),
             ("tokenizer", ""),
             ("foo", ""),
             ("bug", ""),

@@ -59,6 +59,9 @@ pub struct Search {
     /// Only sessions of this repository, as `list` takes it
     #[arg(short = 'H', long)]
     here: bool,
+    /// Taken from who is used to `list --all`: it searches everywhere as it is
+    #[arg(short, long, hide = true, conflicts_with_all = ["here", "dir"])]
+    all: bool,
     /// Newest first instead of best first; of several words, the sessions that contain them all
     #[arg(short = 'N', long)]
     newest: bool,

@@ -8,6 +8,7 @@ use sessionary::syntax::{self, Filters};
 
 use crate::failure::Failure;
 use crate::output::Screen;
+use crate::output::fields::nearest;
 
 /// From when on, and until when.
 pub fn moments(
@@ -71,13 +72,20 @@ pub fn moment_called(
         return Ok(Filters::default());
     };
     let query = format!("{which}:\"{when}\"");
-    let read = syntax::parse(&query, screen.now()).ok();
+    let read = syntax::parse(&query, screen.now());
+    let meant = read.as_ref().err().and_then(|error| {
+        let said = error.suggestion.as_deref()?;
+        let meant = said.strip_prefix("did you mean ")?.strip_prefix(which)?;
+        Some(format!("did you mean {}", meant.strip_prefix(':')?))
+    });
     // What closes the quotes is no time, whatever stands behind them.
     let is_time = |query: &syntax::Query| query.typed.iter().all(|one| one.value == when);
-    read.filter(is_time)
+    read.ok()
+        .filter(is_time)
         .and_then(|query| query.only().map(|only| only.filters.clone()))
         .ok_or_else(|| {
-            Failure::usage(format!("{called} {when}: not a time")).hint(
+            let failure = Failure::usage(format!("{called} {when}: not a time"));
+            meant.into_iter().fold(failure, Failure::hint).hint(
                 "for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026-10 or 2026-10-05",
             )
         })
@@ -101,7 +109,20 @@ pub fn known_agent(named: Option<&str>, config: &Config) -> Result<Option<String
     let exactly = known.iter().find(|known| **known == named);
     match exactly.or_else(|| known.iter().find(is_it)) {
         Some(agent) => Ok(Some((*agent).to_owned())),
-        None => Err(Failure::usage(format!("no agent is called `{named}`"))
-            .hint(format!("known agents: {}", known.join(", ")))),
+        None => {
+            let meant = meant_agent(&named.to_lowercase(), &known);
+            let meant = meant.map(|meant| format!("did you mean `{meant}`?"));
+            let failure = Failure::usage(format!("no agent is called `{named}`"));
+            let failure = meant.into_iter().fold(failure, Failure::hint);
+            Err(failure.hint(format!("known agents: {}", known.join(", "))))
+        }
     }
+}
+
+/// The agent that may have been meant: one whose name is a word of what is typed, as in
+/// `claude-code`, else the nearest.
+fn meant_agent<'k>(named: &str, known: &[&'k str]) -> Option<&'k str> {
+    let mut words = named.split(|sign: char| !sign.is_alphanumeric());
+    let word = words.find_map(|word| known.iter().find(|known| **known == word));
+    word.copied().or_else(|| nearest(named, known))
 }
