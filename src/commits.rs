@@ -20,6 +20,9 @@ const MOST_BYTES: u64 = 4 << 20;
 /// Files that a commit changes are read up to this number: those of more are copied in.
 const MOST_FILES: usize = 2_000;
 
+/// Tags of tags that are followed, at most.
+const MOST_TAGS: usize = 5;
+
 /// A commit, with what it changed since its first parent.
 #[derive(Debug, Clone)]
 pub(crate) struct Commit {
@@ -44,8 +47,8 @@ pub(crate) struct ChangedFile {
     pub after: String,
 }
 
-/// The commit of this name in the repository with this common folder: its SHA-1 or the beginning of
-/// it. `None`: there is none, or several.
+/// The commit of this name in the repository with this common folder: its SHA-1, that of a tag
+/// of it, or the beginning of either. `None`: there is none, or several.
 ///
 /// # Errors
 /// When git's objects cannot be read.
@@ -57,10 +60,17 @@ pub(crate) fn commit(common: &Path, name: &str) -> io::Result<Option<Commit>> {
     let found = objects
         .lookup_prefix(prefix, None)
         .map_err(io::Error::other)?;
-    let Some(Ok(id)) = found else {
+    let Some(Ok(mut id)) = found else {
         return Ok(None);
     };
     let mut buffer = Vec::new();
+    // An annotated tag is of a commit, or of another one that is.
+    for _ in 0..MOST_TAGS {
+        match objects.find_tag(&id, &mut buffer) {
+            Ok(tag) => id = tag.target(),
+            Err(_) => break,
+        }
+    }
     let Ok(read) = objects.find_commit(&id, &mut buffer) else {
         return Ok(None);
     };

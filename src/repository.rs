@@ -106,6 +106,28 @@ impl Repository {
         let Some(reference) = head.strip_prefix("ref:").map(str::trim) else {
             return Some(head);
         };
+        self.reference(reference)
+    }
+
+    /// What a branch or a tag of this name is of, here or as a remote has it; `None`: there is none,
+    /// or git keeps it in a way that is not read here. An annotated tag is an object of its own.
+    pub fn named(&self, name: &str) -> Option<String> {
+        // No name of git's leads out of the folder of references.
+        let is_name = |part: &str| !part.is_empty() && !part.starts_with('.');
+        if !name.split('/').all(is_name) || name.contains(['\\', ':']) {
+            return None;
+        }
+        let folders = ["refs", "refs/tags", "refs/heads", "refs/remotes"];
+        let mut named = folders.iter().filter_map(|folder| {
+            let found = self.reference(&format!("{folder}/{name}"))?;
+            let is_object = found.len() == 40 && found.bytes().all(|b| b.is_ascii_hexdigit());
+            is_object.then_some(found)
+        });
+        named.next()
+    }
+
+    /// What a reference leads to, which has a file of its own or a line in that of all.
+    fn reference(&self, reference: &str) -> Option<String> {
         let loose = first_line(&self.common.join(reference));
         loose.or_else(|| {
             let packed = beginning(&self.common.join("packed-refs"), MOST_REFERENCES)?;

@@ -568,7 +568,7 @@ fn as_people_read_it() {
     --- exit Some(2)
     "#);
     insta::assert_snapshot!(home.run(&["log", "main.rs"]), @r#"
-    session   agent   last              changed  read  title
+    SESSION   AGENT   LAST              CHANGED  READ  TITLE
     0b000000  claude  2026-01-02 09:05        0     1  What is it?
     0a000000  pi      2026-01-02 09:00        1     1  Write a program
     "#);
@@ -785,10 +785,78 @@ fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
     hint: `git rev-parse --disambiguate=0123456` prints the whole names that begin so; where it prints none, fetch the commit first
     --- exit Some(2)
     "#);
-    insta::assert_snapshot!(home.run(&["commit", "main"]), @r#"
+    insta::assert_snapshot!(home.run(&["commit", "HEAD~1"]), @r#"
     --- stderr
-    error: main is no SHA-1 of a commit, nor the beginning of one
-    hint: `git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD
+    error: HEAD~1 is no branch or tag, no SHA-1 of a commit, nor the beginning of one
+    hint: git knows more names: `sessionary commit $(git rev-parse 'HEAD~1')`
     --- exit Some(2)
     "#);
+    // Names of git's: loose, packed, and tags that are objects of their own.
+    let tag = |name: &str, of: &str| git(&home, &["tag", "-am", "A release", name, of]);
+    assert!(tag("v1", &added).is_some() && tag("v2", "v1").is_some());
+    git(&home, &["branch", "fixes/one", &begun]);
+    for _ in ["loose", "packed"] {
+        for (name, commit) in [
+            ("main", &hands),
+            ("fixes/one", &begun),
+            ("v1", &added),
+            ("v2", &added),
+            ("heads/main", &hands),
+        ] {
+            let named = home.json(&["commit", name, "--json"]);
+            assert_eq!(named["commit"], **commit, "{name}");
+        }
+        git(&home, &["pack-refs", "--all"]);
+    }
+    for name in ["../HEAD", "", "fixes", "/main"] {
+        assert!(
+            home.run(&["commit", name]).contains("exit Some(2)"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_was_written_in_another_work_tree_is_told() {
+    let home = Sandbox::new();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    committed(&home, "src/main.rs", FILE).expect("a commit");
+    git(&home, &["worktree", "add", "-q", "../fix"]);
+    Session {
+        agent: "claude",
+        id: FIRST,
+        cwd: "code/fix",
+        minute: 0,
+        steps: &[
+            Step::Prompt("Write a program"),
+            Step::Write("src/main.rs", FILE),
+        ],
+    }
+    .write(&home);
+    let there = home.home.join("code/fix/src/main.rs");
+    let expected = format!(
+        "In another work tree, ~/code/fix, 0a000000 changed it: `sessionary log {}`.",
+        there.display()
+    );
+    // Known are the work trees that were seen, when one is removed, too.
+    for removed in [false, true] {
+        if removed {
+            git(&home, &["worktree", "remove", "--force", "../fix"]);
+        }
+        for command in ["blame", "log"] {
+            let said = home.run(&[command, "src/main.rs"]);
+            assert!(said.contains(&expected), "{command}, {removed}: {said}");
+        }
+        let log = home.run(&["log", &there.to_string_lossy()]);
+        assert!(log.contains("0a000000"), "{log}");
+    }
+    // Of another file nothing is said.
+    committed(&home, "src/lib.rs", FILE).expect("a commit");
+    assert!(
+        !home
+            .run(&["blame", "src/lib.rs"])
+            .contains("another work tree")
+    );
 }

@@ -34,6 +34,9 @@ use crate::model::{
 pub struct BlameScope {
     /// Where it is: an absolute path. It need not be there any more to be asked who touched it.
     pub file: PathBuf,
+    /// To be asked who touched it in any of these working trees of one repository: then `file` is
+    /// its path within them.
+    pub trees: Vec<PathBuf>,
     /// What is in it.
     pub text: String,
     /// Only this line, counted from 1.
@@ -123,7 +126,11 @@ impl Snapshot<'_> {
     /// When the catalogue cannot be read.
     pub fn file_log(&self, scope: &BlameScope) -> Result<FileLog, Error> {
         let mut calls = Calls::new(self);
-        let (all, _) = calls.under_all_names(FileNames::of(&scope.file), &scope.text)?;
+        let names = match scope.trees.is_empty() {
+            true => FileNames::of(&scope.file),
+            false => FileNames::anywhere(&scope.file, &scope.trees),
+        };
+        let (all, _) = calls.under_all_names(names, &scope.text)?;
         let mut found: HashMap<i64, FileSession> = HashMap::new();
         for name in &all {
             self.add_touches(name, scope.mask.as_ref(), &mut calls, &mut found)?;

@@ -54,6 +54,9 @@ pub fn run(args: &BlameArgs, config: &Config, screen: &Screen) -> Result<Outcome
         }
         super::page(out, &mut index, screen)?;
         say(&blame, line, screen);
+        if blame.changes == 0 && !is_found {
+            super::other_trees::say(&scope.file, &index, screen)?;
+        }
     }
     screen.say_redacted();
     super::say_changed(screen, &blame.changed_files);

@@ -11,11 +11,11 @@ use sessionary::{Config, Index};
 use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::known_trees;
-use crate::output::Screen;
 use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
+use crate::output::{Screen, quote};
 use crate::places;
 
 /// Find out which session made a commit
@@ -28,9 +28,14 @@ use crate::places;
     that wrote lines of it, if it wrote half of them or more. Git's objects are read, git is not \
     run. Exit code 1: no session is known to have made it.")]
 pub struct CommitArgs {
-    /// The commit's SHA-1, or the beginning of it
-    #[arg(value_name = "SHA", default_value = "HEAD")]
+    /// The commit's SHA-1 or the beginning of it, a branch or a tag
+    #[arg(value_name = "COMMIT", default_value = "HEAD")]
     commit: String,
+}
+
+/// Whether this can be the whole name of a commit alone.
+fn is_whole(name: &str) -> bool {
+    name.len() == 40 && name.bytes().all(|sign| sign.is_ascii_hexdigit())
 }
 
 pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -39,25 +44,7 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
         let here = screen.path(&directory);
         Failure::usage(format!("{here} is in no git repository"))
     })?;
-    let name = match args.commit.as_str() {
-        "HEAD" => Some(repository.head().ok_or_else(|| {
-            let top = screen.path(&repository.top);
-            Failure::usage(format!(
-                "no commit is checked out in {top}: there is none yet, or none on this branch"
-            ))
-        })?),
-        name => Some(name.to_lowercase()),
-    };
-    let is_name = |name: &String| {
-        (4..=40).contains(&name.len()) && name.bytes().all(|sign| sign.is_ascii_hexdigit())
-    };
-    let name = name.filter(is_name).ok_or_else(|| {
-        let typed = plain_line(&args.commit);
-        Failure::usage(format!(
-            "{typed} is no SHA-1 of a commit, nor the beginning of one"
-        ))
-        .hint("`git rev-parse NAME` prints the SHA-1 of a branch, a tag or HEAD")
-    })?;
+    let name = name_of(&args.commit, &repository, screen)?;
     let known = known_trees::file(&places::surroundings());
     let scope = CommitScope {
         trees: known_trees::all_trees(&repository, known.as_deref()),
@@ -90,6 +77,37 @@ pub fn run(args: &CommitArgs, config: &Config, screen: &Screen) -> Result<Outcom
     super::say_pending(screen, &index, writer.complete, None);
     afterwards(&mut index, screen);
     Ok(Outcome::of(writer.evidence.is_some()))
+}
+
+/// The SHA-1 of what is typed, or the beginning of it.
+fn name_of(typed: &str, repository: &Repository, screen: &Screen) -> Result<String, Failure> {
+    let name = match typed {
+        "HEAD" => Some(repository.head().ok_or_else(|| {
+            let top = screen.path(&repository.top);
+            Failure::usage(format!(
+                "no commit is checked out in {top}: there is none yet, or none on this branch"
+            ))
+        })?),
+        // As with git a branch or a tag comes before the beginning of a SHA-1.
+        name => {
+            let named = Some(name).filter(|name| !is_whole(name));
+            let named = named.and_then(|name| repository.named(name));
+            Some(named.unwrap_or_else(|| name.to_lowercase()))
+        }
+    };
+    let is_name = |name: &String| {
+        (4..=40).contains(&name.len()) && name.bytes().all(|sign| sign.is_ascii_hexdigit())
+    };
+    name.filter(is_name).ok_or_else(|| {
+        let typed = plain_line(typed);
+        Failure::usage(format!(
+            "{typed} is no branch or tag, no SHA-1 of a commit, nor the beginning of one"
+        ))
+        .hint(format!(
+            "git knows more names: `sessionary commit $(git rev-parse {})`",
+            quote::posix(&typed)
+        ))
+    })
 }
 
 fn print(

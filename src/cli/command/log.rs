@@ -46,6 +46,7 @@ pub fn run(args: &Log, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         screen.json(&log)?;
     } else if log.sessions.is_empty() {
         say_nothing(&args.file, scope.file.is_dir(), screen);
+        super::other_trees::say(&scope.file, &index, screen)?;
     } else {
         let ids = index.ask(|snapshot| snapshot.short_ids())?;
         let table = table(&log, &ids, screen);
@@ -87,12 +88,12 @@ fn say_nothing(typed: &Path, is_folder: bool, screen: &Screen) {
 
 fn table(log: &FileLog, ids: &sessionary::model::ShortIds, screen: &Screen) -> String {
     let mut table = Table::new(&[
-        Column::text("session"),
-        Column::text("agent"),
-        Column::text("last"),
-        Column::number("changed"),
-        Column::number("read"),
-        Column::long("title"),
+        Column::text("SESSION"),
+        Column::text("AGENT"),
+        Column::text("LAST"),
+        Column::number("CHANGED"),
+        Column::number("READ"),
+        Column::long("TITLE"),
     ]);
     for of in &log.sessions {
         let id = plain_line(ids.short(&of.session.id));

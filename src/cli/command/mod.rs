@@ -25,6 +25,7 @@ pub mod migrate;
 pub mod name;
 pub mod naming;
 pub mod new;
+mod other_trees;
 pub mod overview;
 pub mod pick;
 mod place;
