@@ -422,6 +422,24 @@ fn what_cannot_be_given_is_refused() {
         let said = format!("did you mean {meant}?");
         assert!(refused.contains(&said), "{refused}");
     }
+    // Without names lines of values have the columns of a table, and lines of JSON all fields.
+    let printed = |typed: &[&str]| String::from_utf8(home.output(typed).stdout).expect("text");
+    for (typed, header) in [
+        (&["list", "--all"][..], "id\tagent\tmodified\tcwd\ttitle\n"),
+        (&["search", "said"], "address\trole\ttime\tsnippet\n"),
+    ] {
+        let lines = printed(&[typed, &["--tsv", "--header"]].concat());
+        assert!(lines.starts_with(header), "{lines}");
+        let fields: Vec<&str> = header.trim_end().split('\t').take(2).collect();
+        let json = printed(&[typed, &["--jsonl", "--fields", &fields.join(",")]].concat());
+        assert_eq!(json.lines().count(), lines.lines().count() - 1, "{json}");
+        for line in json.lines() {
+            let line: Value = serde_json::from_str(line).expect("JSON");
+            let named: Vec<&String> = line.as_object().expect("an object").keys().collect();
+            assert_eq!(named.len(), 2, "{line}");
+            assert!(!line[fields[0]].is_null(), "{line}");
+        }
+    }
     let text = ["list", "--all", "--tsv", "--fields", "allMessagesText"];
     let all = String::from_utf8(home.output(&text).stdout).expect("text");
     assert!(all.contains("said"), "{all:?}");

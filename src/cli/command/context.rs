@@ -134,7 +134,7 @@ fn print_json(
     screen: &Screen,
 ) -> Result<usize, Failure> {
     // Each agent's have fields of their own.
-    let fields = args.fields.of(Vec::new, screen.json)?;
+    let fields = args.fields.of(Vec::new, &[], screen.json)?;
     let names = names(&messages)?;
     if let Some(field) = fields.missing_in(&names).filter(|_| !names.is_empty()) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -22,12 +22,13 @@ pub fn of(args: &FieldArgs, json: bool) -> Result<Fields, Failure> {
         let session = session.map(|field| format!("{SESSION}.{field}"));
         names_of::<Hit>().into_iter().chain(session).collect()
     };
-    args.of(known, json)
+    args.of(known, &["address", "role", "time", "snippet"], json)
 }
 
-/// The answer with these fields of its hits and sessions only, or a line for each hit.
-pub fn printed(answer: &SearchAnswer, fields: &Fields) -> Result<String, Failure> {
-    if fields.tsv {
+/// The answer with these fields of its hits and sessions only, or a line for each hit, as values or
+/// as JSON.
+pub fn printed(answer: &SearchAnswer, fields: &Fields, jsonl: bool) -> Result<String, Failure> {
+    if fields.tsv || jsonl {
         return lines(&answer.sessions, fields);
     }
     let (of_session, of_hit) = fields.within(SESSION);
@@ -62,7 +63,13 @@ fn lines(groups: &[HitGroup], fields: &Fields) -> Result<String, Failure> {
             if let Some(row) = row.as_object_mut() {
                 row.insert(SESSION.to_owned(), session.clone());
             }
-            lines.push_str(&fields.tsv(&row));
+            if fields.tsv {
+                lines.push_str(&fields.tsv(&row));
+                continue;
+            }
+            let line = fields.of_json(row.to_string())?;
+            lines.push_str(&terminal_safe_json(&line));
+            lines.push('\n');
         }
     }
     Ok(lines)

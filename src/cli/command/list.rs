@@ -28,10 +28,14 @@ use crate::failure::{Failure, Outcome};
 use crate::here::Here;
 use crate::output::bounded::{Page, PageArgs};
 use crate::output::cursor::question;
-use crate::output::fields::{FieldArgs, names_of};
+use crate::output::fields::{FieldArgs, Fields, names_of};
 use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
+use crate::output::text::terminal_safe_json;
 use crate::output::{SafeJson, Screen};
+
+/// What lines of values tell of each session where no fields are named.
+const COLUMNS: [&str; 5] = ["id", "agent", "modified", "cwd", "title"];
 
 /// List the sessions of this repository, or all sessions
 #[derive(Debug, Args)]
@@ -99,7 +103,7 @@ pub struct List {
     #[arg(long, value_name = "P", requires = "limit", conflicts_with_all = ["max_bytes", "cursor"], default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     page: u32,
     /// Print one line of JSON per session
-    #[arg(long, conflicts_with_all = ["json", "fields", "max_bytes", "cursor"])]
+    #[arg(long, conflicts_with_all = ["json", "tsv", "max_bytes", "cursor"])]
     jsonl: bool,
     /// While files are still being read, print what is known so far: one whole list per line, the
     /// last of which is the answer
@@ -166,13 +170,17 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let index = open(args, &scope, config, screen)?;
     let mut index = super::answerable(index)?;
     // All that is printed is of one state, and nothing of it is held while it is printed.
+    let json = screen.json || args.jsonl;
+    let fields = args.fields.of(names_of::<SessionRow>, &COLUMNS, json)?;
     let is_part = args.bounds.is_asked() || args.fields.are_asked();
     let (list, printed) = {
         let snapshot = index.snapshot()?;
         let page = snapshot.page(&scope)?;
         let mut out = Spool::default();
-        let list = if is_part {
-            selected(args, &snapshot, &page, &scope, screen, &mut out)?
+        let list = if args.jsonl && is_part {
+            lines(&snapshot, &page, &fields, &mut out)?
+        } else if is_part {
+            selected(args, &fields, &snapshot, &page, &scope, &mut out)?
         } else if screen.json {
             let list = snapshot.write_page(&page, &mut SafeJson(&mut out))?;
             out.write_all(b"\n")?;
@@ -203,13 +211,12 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 /// A part of it: no more bytes, or no other fields, than are asked for.
 fn selected(
     args: &List,
+    fields: &Fields,
     snapshot: &Snapshot<'_>,
     page: &ListPage,
     scope: &ListScope,
-    screen: &Screen,
     out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
-    let fields = args.fields.of(names_of::<SessionRow>, screen.json)?;
     // The working trees of a repository may change from page to page.
     let place = match scope.at.repositories.as_slice() {
         [] => (&scope.at.cwd, &scope.at.within[..]),
@@ -230,7 +237,7 @@ fn selected(
         true => args.limit.filter(|limit| *limit > 0),
         false => None,
     };
-    let bounded = Page::new(&args.bounds, &fields, question)?;
+    let bounded = Page::new(&args.bounds, fields, question)?;
     let mut bounded = bounded.of_items(most.unwrap_or(usize::MAX));
     let mut failed = Ok(());
     let list = snapshot.each_row(page, |row| {
@@ -247,6 +254,29 @@ fn selected(
     let printed = bounded.print(list.head(scope), "sessions", |_| Vec::new())?;
     out.write_all(printed.as_bytes())?;
     Ok(list)
+}
+
+/// These fields of each session, a line of JSON.
+fn lines(
+    snapshot: &Snapshot<'_>,
+    page: &ListPage,
+    fields: &Fields,
+    out: &mut Spool,
+) -> Result<WrittenList, Failure> {
+    let mut failed = Ok(());
+    let list = snapshot.each_row(page, |row| {
+        if failed.is_ok() {
+            failed = line(&row, fields, out);
+        }
+        Ok(())
+    })?;
+    failed?;
+    Ok(list)
+}
+
+fn line(row: &SessionRow, fields: &Fields, out: &mut Spool) -> Result<(), Failure> {
+    let json = fields.of_json(serde_json::to_string(row)?)?;
+    Ok(writeln!(out, "{}", terminal_safe_json(&json))?)
 }
 
 /// A page for people. A long one is gone through twice, as no line is written before the columns

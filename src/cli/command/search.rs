@@ -89,6 +89,9 @@ pub struct Search {
     /// Explain each hit's score
     #[arg(long)]
     explain: bool,
+    /// Print one line of JSON per hit
+    #[arg(long, conflicts_with_all = ["json", "tsv", "max_bytes", "cursor"])]
+    jsonl: bool,
     #[command(flatten)]
     page: PageArgs,
     /// Redact keys and tokens, whatever is configured
@@ -110,7 +113,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
     let read = syntax::parse(&query, screen.now()).map_err(sessionary::Error::from)?;
-    let selected = fields::of(&args.fields, screen.json)?;
+    let selected = fields::of(&args.fields, screen.json || args.jsonl)?;
     let index = Index::open_with(config, Freshness::Check, event)?;
     let answer = index.search_with(&query, &scope, event)?;
     drop(progress);
@@ -119,8 +122,8 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         true => ShortAddresses::default(),
         false => ShortAddresses::of(&answer, &index)?,
     };
-    match args.fields.are_asked() {
-        true => screen.print(&fields::printed(&answer, &selected)?)?,
+    match args.fields.are_asked() || args.jsonl {
+        true => screen.print(&fields::printed(&answer, &selected, args.jsonl)?)?,
         false => args.print(&answer, &names, &mut index, screen)?,
     }
     screen.say_redacted();

@@ -136,7 +136,10 @@ fn part(
     index: &mut Index,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
-    let fields = args.fields.of(names_of::<ShownEntry>, screen.json)?;
+    let columns = ["id", "role", "time", "text"];
+    let fields = args
+        .fields
+        .of(names_of::<ShownEntry>, &columns, screen.json)?;
     let made = page(index, session, scope, &args.page, &fields, &|| Ok(()))?;
     session_page::print(made, index, screen)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use clap::Args;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::{acts, json_escape};
@@ -17,7 +18,7 @@ pub struct FieldArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
     /// Print the fields as tab-separated values, one line each; \t, \n, \\ and \u001b are escapes
-    #[arg(long, requires = "fields", conflicts_with_all = ["json", "max_bytes", "cursor"])]
+    #[arg(long, conflicts_with_all = ["json", "max_bytes", "cursor"])]
     tsv: bool,
     /// Print the names of the fields as the first line
     #[arg(long, requires = "tsv")]
@@ -26,22 +27,34 @@ pub struct FieldArgs {
 
 impl FieldArgs {
     /// The fields, of those that items have (none known: of any). What stands behind a dot is
-    /// within one.
+    /// within one. Of lines of values for which none are named these are the `columns`.
     ///
     /// # Errors
     /// When there is no such field, or the output has none.
-    pub fn of(&self, known: impl FnOnce() -> Vec<String>, json: bool) -> Result<Fields, Failure> {
+    pub fn of(
+        &self,
+        known: impl FnOnce() -> Vec<String>,
+        columns: &[&str],
+        json: bool,
+    ) -> Result<Fields, Failure> {
+        if self.tsv && self.fields.is_empty() && columns.is_empty() {
+            return Err(Failure::usage("--tsv needs --fields"));
+        }
         if !(self.fields.is_empty() || json || self.tsv) {
             return Err(Failure::usage("--fields needs --json or --tsv"));
         }
-        let known = self.are_asked().then(known).unwrap_or_default();
+        let known = { !self.fields.is_empty() }.then(known).unwrap_or_default();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let is_wrong = |field: &&String| !known.is_empty() && !is_known(field, &known);
         if let Some(field) = self.fields.iter().find(is_wrong) {
             return Err(unknown(field, &known));
         }
+        let columns = columns.iter().map(|column| (*column).to_owned());
         Ok(Fields {
-            names: self.fields.clone(),
+            names: match self.tsv && self.fields.is_empty() {
+                true => columns.collect(),
+                false => self.fields.clone(),
+            },
             tsv: self.tsv,
             header: self.header,
         })
@@ -54,7 +67,7 @@ impl FieldArgs {
 
     /// Whether not all of each item is asked for.
     pub fn are_asked(&self) -> bool {
-        !self.fields.is_empty()
+        self.tsv || !self.fields.is_empty()
     }
 }
 
@@ -110,7 +123,8 @@ pub fn unknown(field: &str, known: &[&str]) -> Failure {
     let failure = Failure::usage(format!("--fields: there is no field `{field}`"));
     let lower = field.to_lowercase();
     let synonyms = SYNONYMS.iter().filter(|(synonym, _)| *synonym == lower);
-    let meant = { synonyms }.map(|(_, name)| *name).find_map(|name| {
+    let names = synonyms.map(|(_, name)| *name).chain([field]);
+    let meant = { names }.find_map(|name| {
         // What is a session's stands apart where hits are listed.
         let of_session = |known: &&&str| known.strip_prefix("session.") == Some(name);
         let own = known.iter().find(|known| **known == name);
@@ -189,6 +203,9 @@ impl Fields {
         let values = self.names.iter().map(|field| match value(object, field) {
             Value::Null => String::new(),
             Value::String(text) => escaped(text),
+            list @ Value::Array(_) if field == "text" => {
+                escaped(&pieces(list).unwrap_or_else(|| list.to_string()))
+            }
             other => escaped(&other.to_string()),
         });
         values.collect::<Vec<_>>().join("\t") + "\n"
@@ -210,6 +227,13 @@ fn value<'v>(object: &'v Value, field: &str) -> &'v Value {
     parts
         .try_fold(object, |value, part| value.get(part))
         .unwrap_or(&Value::Null)
+}
+
+/// The text of an entry, of which each class has its pieces.
+fn pieces(text: &Value) -> Option<String> {
+    let classes: Vec<(&str, Vec<&str>)> = Deserialize::deserialize(text).ok()?;
+    let pieces: Vec<&str> = classes.into_iter().flat_map(|(_, pieces)| pieces).collect();
+    Some(pieces.join("\n"))
 }
 
 /// A text in which nothing ends a value or a line, or acts on a terminal.
@@ -254,7 +278,7 @@ mod tests {
             ..FieldArgs::default()
         };
         let known = || owned(&["id", "name", "own", "cost"]);
-        let fields = args.of(known, true).unwrap();
+        let fields = args.of(known, &[], true).unwrap();
         let object = json!({"id": "a\\b", "name": "one\ttwo\r\n\u{1b}[31m", "own": {"status": "ok"}, "x": 1});
         assert_eq!(
             fields.tsv(&object),
@@ -269,13 +293,29 @@ mod tests {
             fields: vec!["nmae".to_owned()],
             ..args
         };
-        let error = wrong.of(|| owned(&["id", "name"]), true).unwrap_err();
+        let error = wrong.of(|| owned(&["id", "name"]), &[], true).unwrap_err();
         assert!(
             format!("{error:?}").contains("did you mean `name`?"),
             "{error:?}"
         );
-        let without_output = args_without_output().of(|| owned(&["id"]), false);
+        let without_output = args_without_output().of(|| owned(&["id"]), &[], false);
         assert!(without_output.is_err());
+    }
+
+    #[test]
+    fn lines_of_values_have_columns_and_the_text_of_entries() {
+        let args = FieldArgs {
+            tsv: true,
+            ..FieldArgs::default()
+        };
+        let fields = args.of(Vec::new, &["id", "text"], false).unwrap();
+        let entry = json!({"id": "a", "text": [["prose", ["one"]], ["output", ["ls", "two"]]]});
+        assert_eq!(fields.tsv(&entry), "a\tone\\nls\\ntwo\n");
+        assert_eq!(fields.tsv(&json!({"id": "a", "text": "one"})), "a\tone\n");
+        assert!(args.of(Vec::new, &[], false).is_err());
+        let of_session = unknown("id", &["address", "session.id"]);
+        let said = format!("{of_session:?}");
+        assert!(said.contains("did you mean `session.id`?"), "{said}");
     }
 
     fn args_without_output() -> FieldArgs {
