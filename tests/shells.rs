@@ -66,6 +66,11 @@ fn sessions_are_offered_with_their_titles() {
     let long = offered(&home, "bash", &["tree", "019b8d10-0000"]);
     assert_eq!(long, "019b8d10-0000-7000-8000-00000000000a");
     assert_eq!(offered(&home, "bash", &["tree", "nope"]), "");
+    // What it is called is completed where no id begins so.
+    for shell in ["bash", "fish", "zsh"] {
+        let title = offered(&home, shell, &["show", "Token"]);
+        assert_eq!(title.trim_end(), "Tokenizer work", "{shell}");
+    }
 }
 
 #[test]

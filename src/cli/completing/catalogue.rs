@@ -17,6 +17,9 @@ use crate::redact;
 /// Answers that are offered, at most.
 const MOST: usize = 100;
 
+/// Characters of a title that is offered, at most: nobody goes on typing a longer one.
+const LONGEST_TITLE: usize = 60;
+
 /// A session that may be meant.
 pub struct SessionCandidate {
     pub id: String,
@@ -97,6 +100,21 @@ impl KnownValues {
             })
         });
         offered.collect()
+    }
+
+    /// What sessions are called, where that starts so and can be typed; those of this directory
+    /// first, then the newest.
+    pub fn titles(&self, beginning: &str) -> Vec<String> {
+        let rows = self.rows(&format!(
+            "SELECT title FROM sessions WHERE current AND NOT is_subagent AND {}
+             AND length(title) <= {LONGEST_TITLE} ORDER BY {} DESC, modified_ms DESC",
+            starts("title", beginning),
+            self.is_here()
+        ));
+        let mut titles: Vec<String> = rows.into_iter().flatten().collect();
+        // Shells offer only what begins as it is typed.
+        titles.retain(|title| title.starts_with(beginning) && *title == self.shown(title.clone()));
+        titles
     }
 
     /// The moment and the zone that ages are told in.

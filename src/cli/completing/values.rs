@@ -82,7 +82,7 @@ const FILTERS: [(&str, &[&str]); 19] = [
     ("cwd", &[""]),
 ];
 
-/// Sessions by id, beside their titles; files where a path is typed.
+/// Sessions by id, beside their titles, or by title where no id begins so; files where a path is typed.
 pub fn session() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| sessions(typed, false))
 }
@@ -184,7 +184,13 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
     });
     let last = offered("last", "the first session of a list here");
     let last = last.filter(|_| "last".starts_with(typed));
-    entries.into_iter().chain(last).chain(sessions).collect()
+    let all: Vec<_> = entries.into_iter().chain(last).chain(sessions).collect();
+    if typed.is_empty() || !all.is_empty() {
+        return all;
+    }
+    let titles = asked.titles(typed).into_iter();
+    let titles = titles.filter(|title| !title.contains(char::is_control));
+    titles.filter_map(|title| offered(&title, "")).collect()
 }
 
 fn filters(typed: &OsStr) -> Vec<CompletionCandidate> {
