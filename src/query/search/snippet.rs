@@ -130,15 +130,23 @@ pub(super) fn snippet(
 }
 
 /// What is told of a passage: where no words are looked for, not its tool's name, which stands
-/// beside the hit.
+/// beside the hit, nor the shell that is given a command.
 pub(super) fn told<'p>(
     matcher: Option<&Matcher>,
     pieces: &'p [String],
     tool: Option<&str>,
 ) -> &'p [String] {
-    match (matcher, pieces) {
+    let of_tool = match (matcher, pieces) {
         (None, [first, rest @ ..]) if !rest.is_empty() && Some(first.as_str()) == tool => rest,
-        (_, all) => all,
+        (_, all) => return all,
+    };
+    match of_tool {
+        [_, flag, command @ ..]
+            if !command.is_empty() && matches!(&**flag, "-c" | "-lc" | "-Command") =>
+        {
+            command
+        }
+        all => all,
     }
 }
 
@@ -328,6 +336,23 @@ mod tests {
             shown(&["alpha", "beta"], &["an alpha", "a beta"]),
             "an [alpha] … a [beta]"
         );
+    }
+
+    #[test]
+    fn of_a_command_that_a_shell_is_given_the_command_is_told() {
+        let pieces = |words: &str| -> Vec<String> { words.split('|').map(str::to_owned).collect() };
+        for (given, expected) in [
+            (
+                "shell|bash|-lc|helm rollback web 41",
+                "helm rollback web 41",
+            ),
+            ("shell|helm|rollback|web", "helm|rollback|web"),
+            ("shell|bash|-lc", "bash|-lc"),
+            ("bash|-c|ls", "bash|-c|ls"),
+        ] {
+            let told = told(None, &pieces(given), Some("shell")).join("|");
+            assert_eq!(told, expected, "{given}");
+        }
     }
 
     #[test]
