@@ -536,7 +536,7 @@ fn with_a_folder(home: &Sandbox) -> [PathBuf; 4] {
 #[test]
 fn a_session_is_deleted_with_the_folder_beside_its_file() {
     let home = Sandbox::new();
-    let ([file, _, spill, other], id) = (with_a_folder(&home), uuid(6));
+    let ([file, subagent, spill, other], id) = (with_a_folder(&home), uuid(6));
     let _ = home.run(&["archive", "on", "claude"]);
     let shown = home.run(&["delete", &id, "--dry-run"]);
     assert!(shown.contains("subagent"), "{shown}");
@@ -551,6 +551,23 @@ fn a_session_is_deleted_with_the_folder_beside_its_file() {
         assert!(found.contains(r#""total":0"#), "{found}");
     }
     assert!(home.run(&["list", "--all"]).contains("Something else"));
+    if cfg!(target_os = "macos") {
+        return;
+    }
+    // And comes back with it.
+    let said = home.run(&["delete", "--restore", &id]);
+    assert!(said.contains("Moved back from the trash"), "{said}");
+    assert!(file.exists() && spill.exists() && subagent.exists());
+    let found = home.run(&["search", "Print", "--json"]);
+    assert!(!found.contains(r#""total":0"#), "{found}");
+    for (name, why) in [
+        (&id[..], "no file of a session in the trash"),
+        ("0", "too short"),
+        ("passwords", "no file of a session in the trash"),
+    ] {
+        let refused = home.run(&["delete", "--restore", name]);
+        assert!(refused.contains(why), "{refused}");
+    }
 }
 
 /// A folder is a session's by its name alone, which is an id; and below no root nobody knows.

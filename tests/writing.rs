@@ -682,13 +682,15 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     assert!(forced.contains("Moved to the trash:\n"), "{forced}");
     assert_eq!(indexed_entries(&sandbox), "0");
     // It comes back as that says.
-    let way =
-        "move its files from `files` in ~/.local/share/Trash to where they were; `info` there";
-    assert!(forced.contains(way), "{forced}");
-    let path = Path::new(text(&fork, "path"));
-    let name = path.file_name().expect("a name");
-    let trashed = sandbox.home.join(".local/share/Trash/files").join(name);
-    fs::rename(trashed, path).expect("it was there");
+    let way = format!("`sessionary delete --restore {used}` moves back what was moved.");
+    assert!(forced.contains(&way), "{forced}");
+    let back = sandbox.json(&["delete", "--restore", used, "--json"]);
+    assert_eq!(back["restored"], serde_json::json!([fork["path"]]));
+    // Nothing of it is left in the trash, and what is still there stays.
+    assert_eq!(
+        trash_contents(&sandbox),
+        [(name.to_string_lossy().into_owned(), 1)]
+    );
     let rows = sandbox.json(&["list", "--json"])["sessions"].take();
     assert_eq!(rows[0]["id"], used);
 }

@@ -26,7 +26,7 @@ use crate::groups::in_groups;
     sessionary show last               read back the newest session of this repository\n  \
     sessionary resume last             continue it with its agent\n  \
     sessionary sql 'SELECT local_day, round(cost_total, 2) FROM usage_by_local_day'\n\n\
-    Session files are written by new, append, name, label, branch, fork, migrate, `archive restore`, resume (a fork of another machine's session) and the picker's actions; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
+    Session files are written by new, append, name, label, branch, fork, migrate, `archive restore`, resume (a fork of another machine's session) and the picker's actions; delete moves them to the trash, and back. The index is a cache: delete it and nothing is lost.\n\
     Exit codes: 0 found or done; 1 nothing found, a question answered with no, or what `verify` or `secrets` found; 2 error.")]
 pub struct Cli {
     #[command(flatten)]

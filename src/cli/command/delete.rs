@@ -8,8 +8,8 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
-    DeletionTarget, TrashResult, move_to_trash, own_place, refuse_changed, refuse_in_demo,
-    refuse_in_use, refuse_leaned_on, trash_of, way_back,
+    DeletionTarget, SHORTEST, TrashResult, move_to_trash, own_place, refuse_changed,
+    refuse_in_demo, refuse_in_use, refuse_leaned_on, restore, trash_of, trashed, way_back,
 };
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
@@ -21,13 +21,15 @@ use crate::output::time::{bytes, count};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary delete 019b3f2a --dry-run       what would be moved, and where\n  \
-    sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking\n\n\
+    sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking\n  \
+    sessionary delete --restore 019b3f2a       move it back from the trash\n\n\
     All files of a session are moved. Subagents in its folder, as those of agentuse and Claude Code,\n\
     go with it and are listed first. Forks stay, and so do other subagents.\n\
     What changed in the last minute may still be in use, and a fork of Codex may begin in what is to\n\
     be moved: that is moved only with --force.\n\n\
-    To bring a session back, move its files from the trash to where they were: the next command\n\
-    finds them.")]
+    --restore moves back what has these letters of an id in the names of its files, on Linux and\n\
+    Windows. By hand: move the files from the trash to where they were, and the next command finds\n\
+    them.")]
 pub struct Delete {
     /// Session ids (8 letters of one are enough), paths, or whole names
     #[arg(value_name = "SESSION", required = true, add = values::session())]
@@ -41,6 +43,17 @@ pub struct Delete {
     /// Show what would be moved and where, without moving it
     #[arg(long)]
     dry_run: bool,
+    /// Move sessions back from the trash
+    #[arg(long, conflicts_with_all = ["yes", "force", "dry_run"])]
+    restore: bool,
+}
+
+/// What `delete --restore --json` prints.
+#[derive(Serialize)]
+struct Restored<'a> {
+    schema_version: u32,
+    /// What is there again: files and folders.
+    restored: &'a [PathBuf],
 }
 
 /// What `delete --json` prints.
@@ -78,6 +91,9 @@ struct TrashedSession {
 }
 
 pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args.restore {
+        return bring_back(args, config, screen);
+    }
     let index = super::open(config, screen)?;
     let named = |name| super::naming::named_in_full(name, &index, config, screen);
     let rows = args.sessions.iter().map(|name| named(name));
@@ -133,6 +149,46 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         Some(error) => Err(error.into()),
         None => Ok(Outcome::of(moved.still_archived.is_empty())),
     }
+}
+
+/// Moves sessions from the trash to where they were. None of them is known by then: they are found
+/// by the names of their files.
+fn bring_back(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    refuse_in_demo()?;
+    // The trash knows places with links resolved.
+    let roots = config.roots.iter().map(|root| &root.path);
+    let roots: Vec<PathBuf> = roots
+        .flat_map(|root| root.canonicalize().into_iter().chain([root.clone()]))
+        .collect();
+    let mut places = Vec::new();
+    for name in &args.sessions {
+        if name.chars().count() < SHORTEST {
+            let short = format!("{name} is too short to tell a session in the trash");
+            return Err(Failure::usage(short).hint("8 letters of its id are enough"));
+        }
+        let found = trashed(name, &roots)?;
+        if found.is_empty() {
+            let none = format!("no file of a session in the trash has {name} in its name");
+            return Err(Failure::not_found(none)
+                .hint("`sessionary delete --help` says how files are moved back by hand"));
+        }
+        places.extend(found);
+    }
+    places.sort_unstable();
+    places.dedup();
+    restore(&places)?;
+    match screen.json {
+        true => screen.json(&Restored {
+            schema_version: SCHEMA_VERSION,
+            restored: &places,
+        })?,
+        false => {
+            screen.say("Moved back from the trash:");
+            let lines = places.iter().map(|place| screen.path(place) + "\n");
+            screen.print(&lines.collect::<String>())?;
+        }
+    }
+    Ok(Outcome::Yes)
 }
 
 /// Prints what was moved, and says how it comes back.

@@ -16,8 +16,8 @@ use super::foreign;
 use super::writing::{only_archived, uncatalogued};
 use crate::demo;
 use crate::failure::Failure;
-use crate::output::Screen;
 use crate::output::text::plain_line;
+use crate::output::{Screen, quote};
 use crate::places;
 
 // Not every system lets a program look into the trash.
@@ -43,7 +43,10 @@ use crate::places;
 )]
 mod restoring;
 
-pub use restoring::{CAN_RESTORE, restore};
+pub use restoring::{CAN_RESTORE, restore, trashed};
+
+/// Signs of an id by which a session is brought back, at least.
+pub const SHORTEST: usize = 8;
 
 /// A session that changed no longer ago than this may be in use.
 const IN_USE_MS: i64 = 60_000;
@@ -507,8 +510,21 @@ pub fn trash_of(path: &Path) -> String {
     }
 }
 
-/// How these sessions come back, which were moved to the trash: no command does it.
+/// How these sessions come back, which were moved to the trash: by a command where the names of
+/// their files hold their ids.
 pub fn way_back(moved: &[DeletionTarget], screen: &Screen) -> String {
+    let is_named = |one: &DeletionTarget| {
+        let name = one.path.file_name().unwrap_or_default();
+        one.row.id.len() >= SHORTEST && name.to_string_lossy().contains(&one.row.id)
+    };
+    if CAN_RESTORE && moved.iter().all(is_named) {
+        let ids = moved
+            .iter()
+            .map(|one| quote::posix(&plain_line(&one.row.id)));
+        let ids: Vec<String> = ids.collect();
+        let back = format!("sessionary delete --restore {}", ids.join(" "));
+        return format!("`{back}` moves back what was moved.");
+    }
     if cfg!(windows) {
         return "To bring a session back, restore its files in the Recycle Bin.".to_owned();
     }

@@ -29,6 +29,23 @@ pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Where those files and folders were that lie in the trash, were below one of these folders, and
+/// have this in their names.
+pub fn trashed(named: &str, below: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let items = list().map_err(anyhow::Error::new)?.into_iter();
+    let is_named = |place: &PathBuf| {
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        name.contains(named) && below.iter().any(|root| place.starts_with(root))
+    };
+    let mut places: Vec<PathBuf> = items
+        .map(|item| item.original_path())
+        .filter(is_named)
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
+}
+
 /// What is wrong with the trash, as the system says it.
 pub fn reason(error: trash::Error) -> anyhow::Error {
     #[cfg(unix)]
