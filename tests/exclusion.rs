@@ -481,6 +481,23 @@ fn what_is_archived_of_a_session_goes_with_its_file() {
     }
 }
 
+#[test]
+fn a_path_that_is_not_there_is_named_by_status() {
+    let sandbox = Sandbox::new();
+    let rules = "exclude = [\"~/code/infraa\", \"~/code/parser\", \"**/x\", \"private\"]\n";
+    sandbox.write(".config/sessionary/config.toml", rules);
+    let said = sandbox.run(&["status"]);
+    let names: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("`exclude`"))
+        .collect();
+    assert_eq!(
+        names,
+        ["`exclude` names ~/code/infraa, which is not there."],
+        "{said}"
+    );
+}
+
 /// Of a session in several files the others go on to be it.
 #[test]
 fn one_of_several_files_is_left_out_alone() {

@@ -165,7 +165,7 @@ fn help_of_the_whole() {
 
     Session files are written by new, append, name, label, branch, fork, migrate, `archive restore`,
     resume (a fork of another machine's session) and the picker's actions; delete moves them to the
-    trash. The index is a cache: delete it and nothing is lost.
+    trash, and back. The index is a cache: delete it and nothing is lost.
     Exit codes: 0 found or done; 1 nothing found, a question answered with no, or what `verify` or
     `secrets` found; 2 error.
     "#);
@@ -272,6 +272,7 @@ fn help_of_every_command() {
       -C, --context <N>      Show N entries before and after each hit, along its branch [default: 0]
           --facets           Count the entries that match by agent, project, role and day
           --explain          Explain each hit's score
+          --jsonl            Print one line of JSON per hit
           --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
                              was shortened
           --cursor <CURSOR>  Continue after the page whose JSON had this `cursor`
@@ -635,19 +636,22 @@ fn help_of_every_command() {
       -y, --yes      Do not ask
       -f, --force    Also move what changed in the last minute, and what a fork begins in
           --dry-run  Show what would be moved and where, without moving it
+          --restore  Move sessions back from the trash
       -h, --help     Print help
 
     Examples:
       sessionary delete 019b3f2a --dry-run       what would be moved, and where
       sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking
+      sessionary delete --restore 019b3f2a       move it back from the trash
 
     All files of a session are moved. Subagents in its folder, as those of agentuse and Claude Code,
     go with it and are listed first. Forks stay, and so do other subagents.
     What changed in the last minute may still be in use, and a fork of Codex may begin in what is to
     be moved: that is moved only with --force.
 
-    To bring a session back, move its files from the trash to where they were: the next command
-    finds them.
+    --restore moves back what has these letters of an id in the names of its files, on Linux and
+    Windows. By hand: move the files from the trash to where they were, and the next command finds
+    them.
     ----
     Report what was spent, by day, project, model, agent or host, or which tools were called
 
@@ -723,10 +727,10 @@ fn help_of_every_command() {
     ----
     Find out which session made a commit
 
-    Usage: sessionary commit [OPTIONS] [SHA]
+    Usage: sessionary commit [OPTIONS] [COMMIT]
 
     Arguments:
-      [SHA]  The commit's SHA-1, or the beginning of it [default: HEAD]
+      [COMMIT]  The commit's SHA-1 or the beginning of it, a branch or a tag [default: HEAD]
 
     Options:
       -h, --help  Print help
@@ -940,7 +944,7 @@ fn help_of_every_command() {
     ----
     Keep sessions that their agents delete
 
-    Usage: sessionary archive [OPTIONS] <COMMAND>
+    Usage: sessionary archive [OPTIONS] [COMMAND]
 
     Commands:
       on        Keep the sessions of these agents from now on, or of all
@@ -959,7 +963,7 @@ fn help_of_every_command() {
       sessionary archive on                 from now on, every agent's
       sessionary archive on opencode        also those in the database of OpenCode
       sessionary archive off clido          but not those of clido
-      sessionary archive status
+      sessionary archive                    as `archive status`
       sessionary archive restore 019b3f2a   write its file back
       sessionary archive restore 019b3f2a --number 1 --to old.jsonl
     ----
@@ -989,7 +993,7 @@ fn help_of_every_command() {
     ----
     Show the settings and where each comes from
 
-    Usage: sessionary config [OPTIONS] <COMMAND>
+    Usage: sessionary config [OPTIONS] [COMMAND]
 
     Commands:
       show  Print every value and its source
@@ -1000,7 +1004,7 @@ fn help_of_every_command() {
       -h, --help  Print help
 
     Examples:
-      sessionary config show
+      sessionary config              as `config show`
       sessionary config show --json
       sessionary config path
     ----

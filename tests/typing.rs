@@ -47,6 +47,9 @@ fn letters_and_other_names() {
             ],
         ),
         (&["search", "-a", "tokenizer"], &["search", "tokenizer"]),
+        (&["show", "last:START"], &["show", "last:a1"]),
+        (&["config"], &["config", "show"]),
+        (&["archive"], &["archive", "status"]),
         (&["show", "last", "-a"], &["show", "last", "--all"]),
         (
             &["show", "last:d1", "-C", "1"],
@@ -229,15 +232,25 @@ fn a_hint_can_be_pasted() {
         (&["restore", "x"], "`sessionary archive restore x`?"),
         (&["versions", "x"], "`sessionary archive versions x`?"),
         (&["forget"], "`sessionary roots forget`?"),
-        (&["restore", "x"], "trash: `sessionary delete --help`"),
-        (&["undelete", "x"], "trash: `sessionary delete --help`"),
+        (
+            &["restore", "x"],
+            "trash: `sessionary delete --restore SESSION`",
+        ),
+        (
+            &["undelete", "x"],
+            "trash: `sessionary delete --restore SESSION`",
+        ),
         (&["undo"], "`sessionary archive restore SESSION`"),
-        (&["trash", "x"], "trash: `sessionary delete --help`"),
+        (
+            &["trash", "x"],
+            "trash: `sessionary delete --restore SESSION`",
+        ),
         (
             &["path", "to", "it"],
             "to search for it: `sessionary search path to it`",
         ),
         (&["version"], "`sessionary --version`"),
+        (&["pin", "last"], "`sessionary pick`, then Alt-P"),
     ] {
         let refused = home.run(typed);
         assert!(refused.contains(said), "{refused}");

@@ -54,6 +54,19 @@ pub fn all_trees(repository: &Repository, file: Option<&Path>) -> Vec<PathBuf> {
     repository.trees.iter().chain(had).cloned().collect()
 }
 
+/// The working tree that is gone and in which this folder was, and the folder that all those of its
+/// repository share.
+pub fn gone_tree(folder: &Path, file: &Path) -> Option<(PathBuf, PathBuf)> {
+    let known = read(file)?.repositories.into_iter();
+    let mut trees = known.flat_map(|one| {
+        let common = one.common;
+        one.trees
+            .into_iter()
+            .map(move |tree| (tree, common.clone()))
+    });
+    trees.find(|(tree, common)| folder.starts_with(tree) && !tree.exists() && common.is_dir())
+}
+
 /// Which of its working trees of now are not known yet. One that is there tells of itself.
 fn new_trees<'a>(repository: &'a Repository, known: &[PathBuf]) -> Vec<&'a PathBuf> {
     let known: HashSet<&PathBuf> = known.iter().collect();
@@ -160,6 +173,14 @@ mod tests {
         assert_eq!(told(&of("/b/.git", &["/b"]), &file), ["/b", "/b-fix"]);
         assert_eq!(told(&of("/c/.git", &["/c"]), &file), ["/c"]);
         assert_eq!(fs::read(&file)?, before, "nothing was learned");
+        // Only of a repository that is there a working tree can be made again.
+        let common = folder.path().join(".git");
+        let was = folder.path().join("was");
+        let [at, tree] = [&common, &was].map(|path| path.display().to_string());
+        told(&of(&at, &["/main", &tree]), &file);
+        assert_eq!(gone_tree(&was.join("src"), &file), None);
+        fs::create_dir(&common)?;
+        assert_eq!(gone_tree(&was.join("src"), &file), Some((was, common)));
         Ok(())
     }
 

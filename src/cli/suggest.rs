@@ -63,7 +63,7 @@ const NARROWER: &str = "--project . narrows it to this directory";
 const LONGEST: usize = 300;
 
 /// Words that no command is called by, and what does what they ask for.
-static MEANT: [(&[&str], &[&str]); 4] = [
+static MEANT: [(&[&str], &[&str]); 5] = [
     (&["restore"], &[FROM_TRASH]),
     (
         &["undelete", "undo", "recover", "trash"],
@@ -75,9 +75,14 @@ static MEANT: [(&[&str], &[&str]); 4] = [
         ],
         &["what each month cost: `sessionary report --by month`"],
     ),
+    (
+        &["pin", "unpin", "pins"],
+        &["pins are set in the picker: `sessionary pick`, then Alt-P"],
+    ),
     (&["version"], &["the version: `sessionary --version`"]),
 ];
-const FROM_TRASH: &str = "how a session comes back from the trash: `sessionary delete --help`";
+const FROM_TRASH: &str =
+    "how a session comes back from the trash: `sessionary delete --restore SESSION`";
 const FROM_ARCHIVE: &str =
     "what an agent deleted and the archive keeps: `sessionary archive restore SESSION`";
 

@@ -1,5 +1,7 @@
 //! Which entry does the beginning of an id mean, and how short may beginnings be?
 
+use super::name::folded;
+use super::tree::current_labels;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{SessionRow, ShortIds};
@@ -28,18 +30,21 @@ impl Snapshot<'_> {
         Ok(ShortIds::of(ids))
     }
 
-    /// The id of the entry that `name` means: an id, `L<line>`, or the beginning of one id. What
-    /// means none is given back as it is.
+    /// The id of the entry that `name` means: an id, `L<line>`, the beginning of one id, or else a
+    /// label in full. What means none is given back as it is.
     ///
     /// # Errors
     /// [`Error::AmbiguousEntry`]; when the catalogue cannot be read.
     pub fn entry_named(&self, session: &SessionRow, name: &str) -> Result<String, Error> {
         let line = name.strip_prefix('L');
         let is_line = line.is_some_and(|line| line.parse::<u64>().is_ok());
-        let begun = match is_line || name.is_empty() {
+        let mut begun = match is_line || name.is_empty() {
             true => Vec::new(),
             false => self.entry_ids(session, name)?,
         };
+        if begun.is_empty() && !is_line {
+            begun = self.labelled(session, name)?;
+        }
         match begun.as_slice() {
             [one] => Ok(one.to_string()),
             [_, _, ..] if begun.iter().all(|id| **id != *name) => Err(Error::AmbiguousEntry {
@@ -48,6 +53,18 @@ impl Snapshot<'_> {
             }),
             _ => Ok(name.to_owned()),
         }
+    }
+
+    /// The ids of a session's entries that are labelled so, in any case and in order.
+    fn labelled(&self, session: &SessionRow, label: &str) -> Result<Vec<Box<str>>, Error> {
+        let asked = folded(label);
+        let stored = self.stored(session)?;
+        let labels = current_labels(self.catalogue.labels(stored.session)?);
+        let is_asked = |text: &String| !asked.is_empty() && folded(text) == asked;
+        let found = labels.into_iter().filter(|(_, text)| is_asked(text));
+        let mut ids: Vec<Box<str>> = found.map(|(id, _)| id.into()).collect();
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     /// The ids of a session's entries that begin so, each once and in order; where none does, of

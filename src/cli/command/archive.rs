@@ -32,13 +32,13 @@ use crate::output::time::{bytes, count};
     sessionary archive on                 from now on, every agent's\n  \
     sessionary archive on opencode        also those in the database of OpenCode\n  \
     sessionary archive off clido          but not those of clido\n  \
-    sessionary archive status\n  \
+    sessionary archive                    as `archive status`\n  \
     sessionary archive restore 019b3f2a   write its file back\n  \
     sessionary archive restore 019b3f2a --number 1 --to old.jsonl"
 )]
 pub struct ArchiveArgs {
     #[command(subcommand)]
-    command: ArchiveCommand,
+    command: Option<ArchiveCommand>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -111,13 +111,13 @@ pub fn run(args: &ArchiveArgs, config: &Config, screen: &Screen) -> Result<Outco
         ));
     }
     match &args.command {
-        ArchiveCommand::On(agents) => turn(&agents.agents, true, config, screen),
-        ArchiveCommand::Off(agents) => turn(&agents.agents, false, config, screen),
-        ArchiveCommand::Status => status(config, screen),
-        ArchiveCommand::Verify => verify(config, screen),
-        ArchiveCommand::Versions(one) => versions(&one.session, config, screen),
-        ArchiveCommand::Restore(args) => restoring::restore(args, config, screen),
-        ArchiveCommand::Forget(forget) => self::forget(forget, config, screen),
+        Some(ArchiveCommand::On(agents)) => turn(&agents.agents, true, config, screen),
+        Some(ArchiveCommand::Off(agents)) => turn(&agents.agents, false, config, screen),
+        None | Some(ArchiveCommand::Status) => status(config, screen),
+        Some(ArchiveCommand::Verify) => verify(config, screen),
+        Some(ArchiveCommand::Versions(one)) => versions(&one.session, config, screen),
+        Some(ArchiveCommand::Restore(args)) => restoring::restore(args, config, screen),
+        Some(ArchiveCommand::Forget(forget)) => self::forget(forget, config, screen),
     }
 }
 

@@ -43,13 +43,13 @@ use crate::redact;
     `timezone` is the time zone of printed times, and of days in filters and reports: a name, a POSIX rule, or the \
     path of a zone's file. It overrides $TZ, which is for every program. Times in JSON are in UTC always.\n\n\
     Examples:\n  \
-    sessionary config show\n  \
+    sessionary config              as `config show`\n  \
     sessionary config show --json\n  \
     sessionary config path"
 )]
 pub struct ConfigArgs {
     #[command(subcommand)]
-    what: ConfigCommand,
+    what: Option<ConfigCommand>,
 }
 
 /// The questions.
@@ -72,7 +72,7 @@ struct Answer<'a> {
 
 pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
     match args.what {
-        ConfigCommand::Path => {
+        Some(ConfigCommand::Path) => {
             let path = settings::path(&places::surroundings()).ok_or_else(|| {
                 Failure::usage("there is no home folder, so there is no configuration file")
             })?;
@@ -85,7 +85,7 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
                 false => screen.print(&format!("{}\n", path.display()))?,
             }
         }
-        ConfigCommand::Show => {
+        Some(ConfigCommand::Show) | None => {
             let settings = places::settings(global)?;
             places::check(global, &settings)?;
             screen.take(&settings);

@@ -16,11 +16,13 @@ use super::writing::comes_back;
 use crate::completing::values;
 use crate::demo;
 use crate::failure::{Failure, Outcome};
+use crate::known_trees;
 use crate::on_path;
 use crate::output::Screen;
 use crate::output::quote;
 use crate::output::text::plain_line;
 use crate::picker::{Choice, Purpose};
+use crate::places;
 
 /// Continue a session with its agent, in its directory
 #[derive(Debug, Args)]
@@ -140,8 +142,17 @@ fn not_there(session: &SessionRow, directory: &Path, screen: &Screen) -> String 
     )
 }
 
-/// How a directory that is gone comes back, empty.
+/// How a directory that is gone comes back: as a work tree of its repository, or empty.
 fn made_again(gone: &Path) -> String {
+    let known = known_trees::file(&places::surroundings());
+    if let Some((tree, common)) = known.and_then(|file| known_trees::gone_tree(gone, &file)) {
+        let quote = match cfg!(windows) {
+            true => quote::powershell,
+            false => quote::posix,
+        };
+        let [tree, common] = [tree, common].map(|path| quote(&path.display().to_string()));
+        return format!("`git --git-dir {common} worktree add {tree}` makes its work tree again");
+    }
     let path = gone.display().to_string();
     let command = match cfg!(windows) {
         true => format!("mkdir {}", quote::powershell(&path)),

@@ -1,5 +1,7 @@
 //! What is the state of the index, and where were sessions looked for?
 
+use std::path::Path;
+
 use clap::Args;
 use serde::Serialize;
 use sessionary::locations::NotRead;
@@ -55,6 +57,7 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
             screen.say(&notice);
         }
     }
+    say_absent(config, screen);
     say_links(&status.roots, config, screen);
     Ok(Outcome::Yes)
 }
@@ -85,6 +88,17 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     }
     afterwards(&mut index, screen);
     Ok(Outcome::of(status.sessions > 0))
+}
+
+/// Which paths are to be left out that are not there: a slip of the pen leaves nothing out.
+fn say_absent(config: &Config, screen: &Screen) {
+    let globs = config.rules.exclude().globs().iter();
+    let is_path = |glob: &&String| !glob.contains(['*', '?', '[', '{']);
+    let paths = globs.filter(is_path).map(Path::new);
+    for absent in paths.filter(|path| path.is_absolute() && !path.exists()) {
+        let path = screen.path(absent);
+        screen.say(&format!("`exclude` names {path}, which is not there."));
+    }
 }
 
 /// How links are followed, where some are not.

@@ -103,6 +103,9 @@ fn unwritable(agent: &str) -> Failure {
             "a session of agentuse is one run of an agent: it has no name, labels or branches, and nothing is added to it afterwards",
         )
         .hint("programs write such sessions with the library: sessionary::session::agentuse"),
+        "claude" => Failure::usage("sessions of claude cannot be written").hint(
+            "those of pi, indusagi and clido can be; in Claude Code `/rename NAME` names a session",
+        ),
         _ => Failure::usage(format!("sessions of {agent} cannot be written"))
             .hint("those of pi, indusagi and clido can be"),
     }
