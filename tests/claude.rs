@@ -164,6 +164,22 @@ fn parallel_calls_make_no_branches() {
 }
 
 #[test]
+fn an_answer_names_its_call_in_the_tree() {
+    with_cases(|index| {
+        let shown = tree(index, 3);
+        let answers = shown.entries.iter();
+        let answers = answers.filter(|row| row.role.as_deref() == Some("toolResult"));
+        let texts: Vec<&str> = answers.map(|row| &*row.text).collect();
+        for text in [
+            "[Read: /home/ada/boat/pump.txt] the wombat pump",
+            "[Bash: ls bilge] water and rope",
+        ] {
+            assert!(texts.contains(&text), "{texts:?}");
+        }
+    });
+}
+
+#[test]
 fn what_has_nothing_to_read_is_shown_among_all_entries_alone() {
     with_cases(|index| {
         let row = row(index, &uuid(7));

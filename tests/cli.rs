@@ -216,7 +216,7 @@ fn tree() {
 
     ● a1 user [start]  Fix the tokenizer please
     ● b1 assistant  I will read the camelCase rules ␛first bash cargo test
-    ● c1 toolResult  bash test splits ... FAILED
+    ● c1 toolResult  [bash: cargo test] test splits ... FAILED
     ├─ ○ d1 user  Try bigrams
     └─ ● e1 user  Try trigrams instead
        ◆ g1 session_info (leaf)  Tokenizer work

@@ -13,6 +13,13 @@ use super::write::key_range;
 /// How many entries are searched for the answer to a call, because the search has to end somewhere.
 pub(super) const NEAR: i64 = 1000;
 
+/// Where a call stands: its entry, and its number in that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPlace {
+    key: i64,
+    ordinal: i64,
+}
+
 impl Catalogue {
     /// Calls before these entries, which are new, may have their answer among them.
     pub(super) fn answer_earlier(
@@ -75,6 +82,24 @@ impl Catalogue {
             }
         }
         Ok(())
+    }
+
+    /// The calls that entries with keys from `first` to `last` answer: the key of the answer, and
+    /// where the call stands.
+    pub fn calls_answered(&self, first: i64, last: i64) -> Result<Vec<(i64, CallPlace)>, Error> {
+        let sql = "SELECT answer, key, ordinal FROM _calls
+            WHERE key BETWEEN ?1 - ?3 AND ?2 AND answer BETWEEN ?1 AND ?2 ORDER BY key, ordinal";
+        self.all(sql, [first, last, NEAR], |r| {
+            let (key, ordinal) = (r.get(1)?, r.get(2)?);
+            Ok((r.get(0)?, CallPlace { key, ordinal }))
+        })
+    }
+
+    /// The tool of a call, and what it is about.
+    pub fn call_at(&self, at: CallPlace) -> Result<(Option<String>, Option<String>), Error> {
+        let sql = "SELECT tool, subject FROM _calls WHERE key = ?1 AND ordinal = ?2";
+        let found = self.first(sql, [at.key, at.ordinal], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        Ok(found.unwrap_or_default())
     }
 
     /// How many calls have another answer than they should, or none (for `verify`).

@@ -2,7 +2,7 @@
 //! transaction.
 
 pub mod agent_list;
-mod answered;
+pub mod answered;
 pub mod backlog;
 mod beside;
 pub mod called;

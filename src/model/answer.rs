@@ -263,7 +263,7 @@ pub struct TreeRow {
     pub time_ms: Option<i64>,
     pub on_active_branch: bool,
     pub is_leaf: bool,
-    /// Decoded beginning of the text, one line.
+    /// Decoded beginning of the text, one line; of an answer, behind its call: `[tool: subject]`.
     pub text: String,
     pub is_error: bool,
     /// Whether it holds an image; not written where it does not.

@@ -7,6 +7,8 @@ use std::fmt;
 use super::masked::{mask_labels, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
+use crate::catalogue::Catalogue;
+use crate::catalogue::answered::CallPlace;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
@@ -174,6 +176,7 @@ impl Snapshot<'_> {
         let mut reader = Reader::new(self);
         let places = self.places(&outline, filter, leaf, &labels, &mut reader)?;
         let mut reader = reader.masking(mask);
+        let mut answered = AnsweredCalls::new(self.catalogue, filter, mask);
 
         each(TreePart::Head(&self.tree_head(stored, &outline)?))?;
         let parents = places.iter().map(|place| place.parent);
@@ -205,7 +208,8 @@ impl Snapshot<'_> {
                 label: label_of(&entry, &labels),
                 on_active_branch: on_branch[at],
                 is_leaf: Some(at) == leaf,
-                text: one_line(&text, entry.role.as_deref(), filter).0,
+                text: answered
+                    .before(entry.key, one_line(&text, entry.role.as_deref(), filter).0)?,
                 ordinal: place.at,
                 inherited_from: outline.lineage.origin(entry.key),
                 ..row_of(entry, id, mask)
@@ -394,6 +398,91 @@ fn one_line(
         }
     }
     (line, has_prose)
+}
+
+/// Keys of entries whose calls are looked up together.
+const BLOCK: i64 = 1024;
+/// Characters of what a call is about that are shown.
+const SUBJECT: usize = 80;
+
+/// The calls that entries answer, those of neighbouring entries at once.
+struct AnsweredCalls<'a> {
+    catalogue: &'a Catalogue,
+    mask: Option<&'a Mask>,
+    /// Whether what tools gave back is shown.
+    are_shown: bool,
+    block: Option<i64>,
+    calls: HashMap<i64, Vec<CallPlace>>,
+}
+
+impl<'a> AnsweredCalls<'a> {
+    fn new(catalogue: &'a Catalogue, filter: TreeFilter, mask: Option<&'a Mask>) -> Self {
+        Self {
+            catalogue,
+            mask,
+            are_shown: !matches!(filter, TreeFilter::NoTools | TreeFilter::UserOnly),
+            block: None,
+            calls: HashMap::new(),
+        }
+    }
+
+    /// Like pi: what a row says, behind the calls that its entry answers.
+    fn before(&mut self, key: i64, text: String) -> Result<String, Error> {
+        if !self.are_shown {
+            return Ok(text);
+        }
+        let block = key.div_euclid(BLOCK);
+        if self.block.replace(block) != Some(block) {
+            self.calls.clear();
+            let (first, last) = (block * BLOCK, block * BLOCK + BLOCK - 1);
+            for (answer, call) in self.catalogue.calls_answered(first, last)? {
+                self.calls.entry(answer).or_default().push(call);
+            }
+        }
+        let (mut line, mut rest) = (String::new(), text.as_str());
+        for at in self.calls.get(&key).into_iter().flatten() {
+            let (tool, subject) = self.catalogue.call_at(*at)?;
+            let masked = |text: String| self.mask.and_then(|mask| mask.of(&text)).unwrap_or(text);
+            // Some agents write the name of the tool before what it gave back.
+            if let Some(after) = tool.as_deref().and_then(|tool| rest.strip_prefix(tool))
+                && (after.is_empty() || after.starts_with(' '))
+            {
+                rest = after.trim_start();
+            }
+            let subject = subject.map(|subject| beginning(&masked(subject)));
+            line.push_str(&match (tool.map(masked), subject) {
+                (Some(tool), Some(subject)) => format!("[{tool}: {subject}] "),
+                (Some(one), None) | (None, Some(one)) => format!("[{one}] "),
+                (None, None) => continue,
+            });
+            if line.len() >= TEXT {
+                break;
+            }
+        }
+        line.push_str(rest);
+        if let Some((end, _)) = line.char_indices().nth(TEXT) {
+            line.truncate(end);
+        }
+        line.truncate(line.trim_end().len());
+        Ok(line)
+    }
+}
+
+/// The beginning of what a call is about, on one line.
+fn beginning(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if let Some((end, _)) = line.char_indices().nth(SUBJECT) {
+            line.truncate(end);
+            line.push('…');
+            break;
+        }
+    }
+    line
 }
 
 /// What an entry says of itself, apart from the others of its session.
