@@ -6,8 +6,8 @@ use strsim::levenshtein;
 use super::alternatives::Filter;
 use super::field::FIELDS;
 use super::lex::{Lexeme, TokenKind};
-use super::notes::{Habit, Notes, short};
-use super::{Filters, Now};
+use super::notes::{Habit, Notes, as_written, short};
+use super::{Filters, Now, phrase, searchable};
 
 /// Names that are no filters here, and what is meant by them: the name of a filter for the same
 /// value, or a filter and the value as a word.
@@ -46,6 +46,7 @@ const NAME: std::ops::RangeInclusive<usize> = 2..=12;
 
 /// Tell of every habit in these words, each once.
 pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
+    tell_minus(lexemes, characters, notes);
     tell_demand(lexemes, notes);
     tell_or(lexemes, notes);
     for (at, lexeme) in lexemes.iter().enumerate() {
@@ -80,6 +81,53 @@ pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
             tell_number(column, &format!("{word}{text}"), notes);
         }
         tell_time(lexeme, text, lexemes.get(at + 1), notes);
+    }
+}
+
+/// `psql -c` and nothing else of the language: a command was typed as it was run.
+fn tell_minus(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
+    let is_bare = |one: &Lexeme| match &one.piece {
+        TokenKind::Word(text) => !one.demanded && !(one.negated && text.contains('*')),
+        TokenKind::Phrase { .. } => !one.demanded && !one.negated,
+        TokenKind::Filter { .. } => true,
+        _ => false,
+    };
+    let has_minus = |one: &Lexeme| characters.get(one.column - 1) == Some(&'-');
+    if !lexemes
+        .iter()
+        .all(|one| is_bare(one) && (!one.negated || has_minus(one)))
+    {
+        return;
+    }
+    let is_filter = |one: &Lexeme| matches!(one.piece, TokenKind::Filter { .. });
+    let mut texts = lexemes.iter().filter(|one| !is_filter(one));
+    let Some(first) = texts.next().filter(|first| !first.negated) else {
+        return;
+    };
+    let (mut before, mut minus) = (first, None);
+    for next in texts {
+        if next.negated {
+            minus = Some(next);
+            break;
+        }
+        before = next;
+    }
+    if let Some(minus) = minus
+        && let TokenKind::Word(text) = &minus.piece
+        && searchable(text)
+    {
+        let typed = minus.typed(characters);
+        let as_text = match &before.piece {
+            TokenKind::Word(word) => phrase(&format!("{word} {typed}")),
+            _ => as_written(&typed),
+        };
+        let what = format!(
+            "{} leaves out what holds {}; {} finds it as text",
+            short(&typed),
+            short(text),
+            short(&as_text)
+        );
+        notes.say(minus.column, &what);
     }
 }
 

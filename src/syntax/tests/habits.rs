@@ -551,3 +551,51 @@ fn a_class_that_nothing_closes_is_told() {
         assert!(parse(text, Now::utc(NOW)).is_ok(), "{text}");
     }
 }
+
+#[test]
+fn a_command_as_it_was_run_is_told_to_leave_out_its_flags() {
+    for (text, note) in [
+        (
+            "psql -c",
+            "column 6: -c leaves out what holds c; \"psql -c\" finds it as text",
+        ),
+        (
+            "rm -rf migrations -v",
+            "column 4: -rf leaves out what holds rf; \"rm -rf\" finds it as text",
+        ),
+        (
+            "cargo build role:user -p shop",
+            "column 23: -p leaves out what holds p; \"build -p\" finds it as text",
+        ),
+        (
+            "\"select 1\" -c",
+            "column 12: -c leaves out what holds c; *-c* finds it as text",
+        ),
+    ] {
+        assert_eq!(read(text).notes, [note], "{text}");
+        assert_eq!(parse_as_typed(text, Now::utc(NOW)).notes, [note], "{text}");
+        let advice = note.split_once("; ").unwrap().1;
+        let advice = advice.strip_suffix(" finds it as text").unwrap();
+        let followed = read(advice);
+        assert!(followed.notes.is_empty(), "{advice}: {followed:?}");
+    }
+    // What is of the language alone is meant.
+    for text in [
+        "psql -role:user",
+        "psql NOT c",
+        "psql !c",
+        "psql -\"c d\"",
+        "+psql -c",
+        "(psql -c)",
+        "psql OR shell -c",
+        "psql -conn*",
+        "-c psql",
+        "role:user -c",
+    ] {
+        assert!(
+            read(text).notes.is_empty(),
+            "{text}: {:?}",
+            read(text).notes
+        );
+    }
+}
