@@ -76,14 +76,21 @@ fn nothing_is_found() {
     assert_snapshot!(at_widths("xylophone", "0 of 36", ""));
 }
 
-/// Where there is no session, the place of the list says whose are there and are not read.
+/// Where there is no session, the place of the list says whose are there and are not read, and
+/// what helps; so does what is said when it is left.
 #[test]
 fn what_is_not_read_is_said_where_there_is_nothing() {
     let home = Sandbox::new();
     home.write(".junie/sessions/one/events.jsonl", "{}\n");
     let pty = Pty::new(80, 24);
-    let _program = start(&home, &pty, &["pick"]);
+    let mut program = start(&home, &pty, &["pick"]);
     pty.until_shown("Junie: 1 file, 3 B, not read by this version");
+    pty.until_shown(" No sessions were found in any of these places.");
+    pty.until_shown(" To try it on made-up sessions: sessionary --demo list --all");
+    pty.until_shown(" Looked in ~/.pi/agent/sessions, ");
+    pty.keys("\x1b");
+    assert_eq!(program.code(), Some(1));
+    pty.until_shown("\nNo sessions were found in any of these places.");
 }
 
 #[test]

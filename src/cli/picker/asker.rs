@@ -15,6 +15,7 @@ use super::latest::Latest;
 use super::message::{Answer, Key, Message, Order, Place, Question, Reason, Row};
 use super::pins::{self, PinsProblem};
 use super::{may_panic, start_thread};
+use crate::command::status::WHAT_TO_DO;
 use crate::here::Here;
 use crate::not_read;
 use crate::output::Screen;
@@ -42,6 +43,7 @@ pub fn start(
         mask: screen.mask(),
         clock: screen.clock,
         pins: pins::file(&places::surroundings()),
+        looked_in: looked_in(config, screen),
         index: None,
     };
     start_thread("picker-asks", move || {
@@ -84,6 +86,8 @@ struct Asker {
     clock: Clock,
     /// The file of the pins.
     pins: Option<PathBuf>,
+    /// What is said where there is no session at all.
+    looked_in: Vec<String>,
     /// As its last writer left it: [`super::news`] keeps it current.
     index: Option<Index>,
 }
@@ -239,7 +243,8 @@ impl Asker {
         answer.rows.truncate(question.rows);
         if answer.all == 0 && answer.complete {
             let others = not_read::others(&self.config);
-            answer.not_read = others.iter().map(not_read::sentence).collect();
+            answer.not_found = others.iter().map(not_read::sentence).collect();
+            answer.not_found.extend(self.looked_in.iter().cloned());
         }
         Ok(answer)
     }
@@ -293,6 +298,20 @@ impl Asker {
             ..Answer::default()
         })
     }
+}
+
+/// What helps where no session was found, and where was looked.
+fn looked_in(config: &Config, screen: &Screen) -> Vec<String> {
+    let mut places: Vec<String> = Vec::new();
+    for root in &config.roots {
+        let place = screen.path(&root.path);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let mut said: Vec<String> = WHAT_TO_DO.lines().map(str::to_owned).collect();
+    said.push(format!("Looked in {}", places.join(", ")));
+    said
 }
 
 /// The sessions that are pinned, of this repository or of all; one that is gone is left out.
@@ -393,6 +412,7 @@ mod tests {
             mask: None,
             clock: Clock(Some(0)),
             pins: Some(folder.join("pins.json")),
+            looked_in: Vec::new(),
             index: None,
         }
     }

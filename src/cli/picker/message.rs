@@ -155,8 +155,9 @@ pub struct Answer {
     /// Bytes that are not indexed yet.
     pub unindexed: u64,
     pub notes: Vec<String>,
-    /// Where there is no session at all: what lies on this machine that is not read.
-    pub not_read: Vec<String>,
+    /// Where there is no session at all: what lies on this machine that is not read, what helps,
+    /// and where was looked.
+    pub not_found: Vec<String>,
     /// The filters of the query, as they were typed.
     pub filters: Vec<String>,
     pub took: Duration,

@@ -39,10 +39,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::Event as TerminalEvent;
-use sessionary::Config;
 use sessionary::model::Cancel;
 use sessionary::syntax::Now;
+use sessionary::{Config, Freshness, Index};
 
+use crate::command::status;
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::output::Screen;
@@ -131,13 +132,23 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
             done.at_the_end(&tty, screen);
         }
     }
+    let said = match &chosen {
+        Ok(None) if state.finds_no_session() => say_nothing(config, screen),
+        _ => Ok(()),
+    };
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
     questions.close();
     hints.close();
     previews.close();
     completions.close();
-    chosen
+    said.and(chosen)
+}
+
+/// There was nothing to be picked: where sessions were looked for.
+fn say_nothing(config: &Config, screen: &Screen) -> Result<(), Failure> {
+    let index = Index::open(config, Freshness::AsCommitted)?;
+    status::say_nothing(&index, screen)
 }
 
 struct Loop<'a> {

@@ -13,6 +13,7 @@ use super::{ROW_LINES, Reader, fitted};
 use crate::command::title;
 use crate::output::text::{columns, fit, fit_end, plain_line, plain_line_marked, prefix};
 use crate::output::time::{count, money};
+use crate::output::wrap;
 use crate::picker::State;
 use crate::picker::message::Row;
 use crate::picker::palette::Palette;
@@ -29,9 +30,14 @@ const OTHER: &str = " ";
 
 pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_>) {
     if state.rows.is_empty() {
-        for (text, row) in state.summary.not_read.iter().zip(area.rows()) {
-            let line = Line::styled(format!(" {text}"), reader.palette.quiet());
-            frame.render_widget(fitted(line, usize::from(area.width)), row);
+        let width = usize::from(area.width);
+        let lines = state.summary.not_found.iter().flat_map(|text| {
+            let pieces = wrap::pieces(text, width.saturating_sub(2).max(1)).into_iter();
+            pieces.map(|(_, part)| format!(" {}", &text[part]))
+        });
+        for (text, row) in lines.zip(area.rows()) {
+            let line = Line::styled(text, reader.palette.quiet());
+            frame.render_widget(fitted(line, width), row);
         }
     }
     let shown = usize::from(area.height / ROW_LINES).max(1);
