@@ -168,6 +168,8 @@ impl Index {
         let catalogue = match Catalogue::open_readable(&config.catalogue_path()) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => None,
+            // The obstacle says why.
+            Err(catalogue::Error::Io { .. }) if obstacle.is_some() => None,
             Err(error) => return Err(error.into()),
         };
         let mut config = config.clone();

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use sessionary::index::{FeedEvent, SearchScope, WatchEnd, WatchOptions, caught_up};
 use sessionary::model::{ChangeKind, SessionChange, WatchMode};
-use sessionary::{Config, Error, Freshness, Index, Indexer};
+use sessionary::{Config, Error, Event, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use watcher::{Watcher, until};
@@ -578,4 +578,24 @@ fn a_sync_beside_a_watcher_does_nothing_twice() {
     assert_eq!(number(&config, rows), 21, "each once");
     watcher.stop();
     equals_fresh(&config, place.path());
+}
+
+#[test]
+fn the_first_scan_tells_how_far_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    for number in 0..1100 {
+        let path = format!("pi/{}/{number}.jsonl", number % 7);
+        write(&place.path().join(path), &session(number, "walrus"));
+    }
+    let watcher = Watcher::start(&config);
+    let told = watcher.log().progress;
+    let found = |event: &Event| matches!(event, Event::Discovered { files: 1100, .. });
+    assert_eq!(told.iter().position(found), Some(0), "{:?}", told.first());
+    let end = |event: &Event| matches!(event, Event::Catalogued { files: 1100, .. });
+    let end = told.iter().position(end);
+    let readable = told.iter().position(|event| *event == Event::Readable);
+    // What was read first can be asked for before all is read.
+    assert!(readable.is_some() && readable < end, "{readable:?} {end:?}");
+    watcher.stop();
 }

@@ -1,6 +1,8 @@
 //! How the catalogue is opened: pragmas, private modes, migrations, and what is refused.
 
 use std::cell::RefCell;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,7 +20,7 @@ use crate::model::Zone;
 #[cfg(unix)]
 use crate::private;
 use crate::repository::Remotes;
-use crate::source::identity::{FileId, file_at};
+use crate::source::identity::{FileId, Identity, file_at};
 use crate::sqlite_file::{beside, uri};
 
 /// Name of the index directory's generation: a binary touches its own only.
@@ -314,12 +316,19 @@ impl Catalogue {
         self.with_path(done)
     }
 
-    /// Open for reading. `Ok(None)` when there is no catalogue yet.
+    /// Open for reading. `Ok(None)` when there is no catalogue yet; an error where nobody can tell.
     pub fn open_readable(path: &Path) -> Result<Option<Catalogue>, Error> {
         let mut tried = 0;
         loop {
-            let Some(file) = file_at(path) else {
-                return Ok(None);
+            let file = match fs::metadata(path) {
+                Ok(metadata) => Identity::of(&metadata).file(),
+                Err(source) => match source.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => return Ok(None),
+                    _ => {
+                        let path = path.to_path_buf();
+                        return Err(Error::Io { path, source });
+                    }
+                },
             };
             let opened = Catalogue::open_file(path, file);
             // If the file was replaced meanwhile, its database may have been opened with the WAL of

@@ -8,7 +8,7 @@ use std::thread::{Builder, sleep};
 use std::time::Duration;
 
 use sessionary::index::{FeedEvent, WatchEnd, WatchEvent, WatchOptions};
-use sessionary::{Config, Error, Event, Index, Indexer, with_causes};
+use sessionary::{Config, Error, Event, Index, Indexer, StoreFault, with_causes};
 
 /// How often it is looked whether it was called off, while another process watches.
 const PAUSE: Duration = Duration::from_secs(60);
@@ -24,6 +24,8 @@ pub enum News {
     Changed,
     /// All that was on disk is in the index.
     Current,
+    /// What is new cannot be written now, for this reason. It is tried again.
+    Behind(String),
     /// The index was removed: there is nothing to keep current until somebody makes one.
     Removed,
     /// It is kept current no more, for this reason.
@@ -70,34 +72,67 @@ fn is_made_again(config: &Config) -> bool {
 
 /// Keeps the index current.
 fn watch(config: &Config, say: &dyn Fn(News) -> bool) -> Result<WatchEnd, Error> {
-    let mut all = 0;
-    let mut progress = |event| match event {
-        Event::Discovered { files, .. } => {
-            all = files;
-            say(News::Reading { done: 0, all });
-        }
-        Event::Catalogued { files, .. } => {
-            say(News::Reading { done: files, all });
-        }
-        Event::Readable => {
-            say(News::Changed);
-        }
-        _ => {}
-    };
-    let indexer = Indexer::open_to_watch(config, &mut progress)?;
+    let indexer = Indexer::open_to_watch(config, &mut |_| {})?;
+    let (mut reading, mut is_behind) = (Reading::default(), false);
     let told = &mut |event: WatchEvent<'_>| {
         match event {
+            // What is tried again comes no further.
+            WatchEvent::Progress(_) if is_behind => {}
+            WatchEvent::Progress(event) => {
+                if let Some(news) = reading.news(event) {
+                    say(news);
+                }
+            }
             WatchEvent::Checked { .. } => {
+                is_behind = false;
                 say(News::Changed);
                 say(News::Current);
             }
             WatchEvent::Synced(_) | WatchEvent::Indexed(_) => {
                 say(News::Changed);
             }
+            // What the words lack is found in the files.
+            WatchEvent::Delayed(error) if error.fault() == Some(StoreFault::Words) => {}
+            WatchEvent::Delayed(error) => {
+                is_behind = true;
+                say(News::Behind(with_causes(error)));
+            }
             _ => {}
         };
     };
     indexer.watch(&WatchOptions::default(), told)
+}
+
+/// How far a full scan has come.
+#[derive(Default)]
+struct Reading {
+    all: u64,
+    percent: u64,
+}
+
+impl Reading {
+    /// What is told of that: files one by one are more than anybody sees.
+    fn news(&mut self, event: Event) -> Option<News> {
+        match event {
+            Event::Discovered { files, .. } => {
+                (self.all, self.percent) = (files, 0);
+                Some(News::Reading {
+                    done: 0,
+                    all: files,
+                })
+            }
+            Event::Catalogued { files, .. } => {
+                let percent = files.saturating_mul(100) / self.all.max(1);
+                let is_new = std::mem::replace(&mut self.percent, percent) != percent;
+                is_new.then_some(News::Reading {
+                    done: files,
+                    all: self.all,
+                })
+            }
+            Event::Readable => Some(News::Changed),
+            _ => None,
+        }
+    }
 }
 
 /// What is heard of the other process.
@@ -144,4 +179,37 @@ fn start(name: &str, config: &Config, work: impl FnOnce() + Send + 'static) -> R
         path: config.index_dir.clone(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_told_by_the_hundredth() {
+        let mut reading = Reading::default();
+        let read = |files| Event::Catalogued { files, bytes: 0 };
+        let found = Event::Discovered {
+            files: 300,
+            bytes: 0,
+        };
+        assert_eq!(
+            reading.news(found),
+            Some(News::Reading { done: 0, all: 300 })
+        );
+        let told = (1..=300).filter_map(|files| reading.news(read(files)));
+        let told: Vec<News> = told.collect();
+        assert_eq!(told.len(), 100);
+        assert_eq!(
+            (told.first(), told.last()),
+            (
+                Some(&News::Reading { done: 3, all: 300 }),
+                Some(&News::Reading {
+                    done: 300,
+                    all: 300
+                })
+            )
+        );
+        assert_eq!(reading.news(Event::Readable), Some(News::Changed));
+    }
 }

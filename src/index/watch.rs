@@ -65,6 +65,9 @@ impl Default for WatchOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WatchEvent<'a> {
+    /// How far the full scan has come that is going on. It waits until this is taken, and so does
+    /// everybody who wants to write.
+    Progress(Event),
     /// A full scan was done.
     Checked {
         /// Why.

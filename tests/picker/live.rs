@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use super::pty::{Pty, lines};
 use super::{FOLDER, home, start, write};
@@ -49,6 +50,26 @@ fn new_sessions_and_new_lines_appear_and_the_selection_stays() {
     pty.keys("\x1b[B\r");
     assert_eq!(program.code(), Some(0));
     pty.until_shown("019b8d10-0000-7000-8000-000000000540");
+}
+
+#[test]
+fn what_keeps_the_index_from_being_written_is_said() {
+    let home = home();
+    let pty = Pty::new(200, 30);
+    let mut program = start(&home, &pty, &["--index", "mine", "pick"]);
+    pty.until_shown("36 sessions");
+    let catalogue = home.cwd.join("mine/v5/catalogue.sqlite");
+    let other = rusqlite::Connection::open(catalogue).unwrap();
+    other.busy_timeout(Duration::from_secs(60)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    write(&home, 662, "Brand new", "/elsewhere", &[("user", "heron")]);
+    pty.until_shown("36 sessions · ");
+    pty.until_shown("is locked by ");
+    other.execute_batch("ROLLBACK").unwrap();
+    pty.until_shown("37 sessions");
+    pty.until_gone("is locked by ");
+    pty.keys("\x1b");
+    assert_eq!(program.code(), Some(1));
 }
 
 #[test]

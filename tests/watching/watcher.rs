@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
 use sessionary::model::SessionChange;
-use sessionary::{Cancel, Config, Indexer};
+use sessionary::{Cancel, Config, Event, Indexer};
 
 /// Longer than anything takes, on any machine.
 const LONG: Duration = Duration::from_secs(120);
@@ -30,6 +30,8 @@ pub struct Log {
     /// Bytes of the reports of proofs.
     pub proven: u64,
     pub changes: Vec<SessionChange>,
+    /// How far full scans came.
+    pub progress: Vec<Event>,
     /// Why everything was looked at.
     pub checked: Vec<String>,
     /// What the reports say beside that.
@@ -84,6 +86,7 @@ impl Watcher {
                         log.proven += report.bytes_read + report.proof_bytes;
                     }
                     WatchEvent::Changed { changes, .. } => log.changes.extend_from_slice(changes),
+                    WatchEvent::Progress(event) => log.progress.push(event),
                     WatchEvent::Delayed(error) => log.delayed.push(error.to_string()),
                     other => eprintln!("{other:?}"),
                 }

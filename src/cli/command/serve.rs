@@ -86,7 +86,7 @@ fn keep(config: &Config, first_look: &FirstLook, stopped: &Stopped) -> Result<()
     let keep = move || {
         keep_current(&config, &|news| {
             match news {
-                News::Reading { .. } | News::Changed => {}
+                News::Reading { .. } | News::Changed | News::Behind(_) => {}
                 News::Current | News::Removed => first_look.end(),
                 News::Stopped(why) => {
                     let _ = stopped.set(why);

@@ -130,6 +130,12 @@ impl State {
         self.is_answered
     }
 
+    /// Whether there is no session at all.
+    pub fn finds_no_session(&self) -> bool {
+        let found = &self.summary;
+        found.all == 0 && found.total == 0 && found.complete
+    }
+
     /// The row on which the selection stands.
     pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.selected)
@@ -278,7 +284,7 @@ impl State {
                 (self.reading, self.behind) = (None, Some(why));
                 Vec::new()
             }
-            News::Stopped(why) => {
+            News::Behind(why) | News::Stopped(why) => {
                 (self.reading, self.behind) = (None, Some(why));
                 Vec::new()
             }

@@ -342,3 +342,17 @@ fn what_is_not_found_while_somebody_fills_the_index_again_may_not_be_read_yet() 
         "all was looked at"
     );
 }
+
+#[test]
+#[cfg(unix)]
+fn an_index_of_which_nobody_can_tell_is_not_taken_for_none() {
+    let place = place();
+    let catalogue = place.config.catalogue_path();
+    fs::create_dir_all(catalogue.parent().unwrap()).unwrap();
+    let open = || Index::open(&place.config, Freshness::AsCommitted);
+    assert!(!open().unwrap().is_made());
+    // It leads to itself.
+    std::os::unix::fs::symlink(&catalogue, &catalogue).unwrap();
+    let error = open().unwrap_err().to_string();
+    assert!(error.contains("catalogue.sqlite"), "{error}");
+}

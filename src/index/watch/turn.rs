@@ -226,7 +226,10 @@ impl Watch<'_> {
         // another scan is due.
         let kept = self.indexer.catalogue.changes_kept();
         let looked_at = kept.ok().map(|kept| kept.index_id);
-        let report = self.indexer.sync_catalogue(&mut |_| {})?;
+        let tell = &mut self.on_event;
+        let report = self
+            .indexer
+            .sync_catalogue(&mut |event| tell(WatchEvent::Progress(event)))?;
         // What follows touches few pages; without this memory would grow with the index.
         self.indexer.catalogue.keep_few_pages()?;
         self.looked_at = looked_at;

@@ -27,7 +27,8 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
         spans.push(Span::raw(" "));
         spans.push(Span::styled(format!(" {} ", plain_line(filter)), chip));
     }
-    let mut said = vec![String::new(), found(state)];
+    let mut said = vec![String::new()];
+    said.extend(found(state));
     said.extend(progress(state));
     if state.is_waiting() {
         said.push("waiting for the list".to_owned());
@@ -65,14 +66,19 @@ fn place(state: &State) -> String {
     }
 }
 
-/// How much was found, and how fast.
-fn found(state: &State) -> String {
+/// How much was found, and how fast; nothing where nobody knows yet what there is.
+fn found(state: &State) -> Option<String> {
     let summary = &state.summary;
     let most = if summary.total_exact { "" } else { "at most " };
     if summary.is_provisional {
-        return "by titles so far…".to_owned();
+        return Some("by titles so far…".to_owned());
     }
-    let found = match (summary.question.query.trim().is_empty(), summary.all) {
+    let is_list = summary.question.query.trim().is_empty();
+    let is_unknown = is_list || summary.all == 0 || !summary.total_exact;
+    if summary.total == 0 && !summary.complete && is_unknown {
+        return None;
+    }
+    let found = match (is_list, summary.all) {
         (true, _) => count(summary.total, "session"),
         // Before they were listed, nobody knows how many there are.
         (false, 0) => format!("{most}{}", count(summary.total, "session")),
@@ -81,7 +87,7 @@ fn found(state: &State) -> String {
             format!("{most}{} of {}", number(total), number(all))
         }
     };
-    format!("{found} · {} ms", summary.took.as_millis())
+    Some(format!("{found} · {} ms", summary.took.as_millis()))
 }
 
 /// How much is still to be read or indexed.
@@ -156,6 +162,10 @@ mod tests {
             // Some have come since they were counted.
             ("bulk", 95, 90, "95 of 95 · 0 ms"),
             ("", 90, 90, "90 sessions · 0 ms"),
+            // Nothing has been read yet.
+            ("", 0, 0, ""),
+            ("bulk", 0, 0, ""),
+            ("bulk", 0, 90, "0 of 90 · 0 ms"),
         ] {
             state.summary = Answer {
                 question: Question {
@@ -167,7 +177,9 @@ mod tests {
                 all,
                 ..Answer::default()
             };
-            assert_eq!(found(&state), wanted);
+            assert_eq!(found(&state).unwrap_or_default(), wanted);
+            state.summary.complete = true;
+            assert!(found(&state).is_some());
         }
     }
 
