@@ -58,6 +58,7 @@ fn what_keeps_the_index_from_being_written_is_said() {
     let pty = Pty::new(200, 30);
     let mut program = start(&home, &pty, &["--index", "mine", "pick"]);
     pty.until_shown("36 sessions");
+    pty.until_gone("not all files were read");
     let catalogue = home.cwd.join("mine/v5/catalogue.sqlite");
     let other = rusqlite::Connection::open(catalogue).unwrap();
     other.busy_timeout(Duration::from_secs(60)).unwrap();

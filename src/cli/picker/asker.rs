@@ -95,7 +95,9 @@ struct Asker {
 impl Asker {
     /// Answers a question, with as many rows as it takes to keep the selection.
     fn answer(&mut self, question: &mut Question, cancel: &Cancel) -> Result<Answer, Error> {
-        let is_fresh = !self.index.as_ref().is_some_and(Index::is_made);
+        // One that was opened before its first scan has ended never says that all is read.
+        let is_whole = |index: &Index| index.is_made() && index.is_complete();
+        let is_fresh = !self.index.as_ref().is_some_and(is_whole);
         if is_fresh {
             self.open()?;
         }
@@ -379,7 +381,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use sessionary::RootSpec;
+    use sessionary::{Indexer, RootSpec};
 
     use super::*;
 
@@ -439,6 +441,20 @@ mod tests {
             let answer = ask(&mut asker, "linker since:2d", Place::Everywhere, 10);
             assert_eq!(shown(&answer), found);
         }
+    }
+
+    #[test]
+    fn what_was_read_meanwhile_is_all_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("a folder");
+        let mut asker = asker(&folder);
+        asker.config.index_dir = folder.join("another");
+        let mut indexer = Indexer::open(&asker.config).expect("an index");
+        let before = ask(&mut asker, "", Place::Everywhere, 10);
+        assert_eq!((before.total, before.complete), (0, false));
+        indexer.sync(&mut |_| {}).expect("all is read");
+        let after = ask(&mut asker, "", Place::Everywhere, 10);
+        assert_eq!((after.total, after.complete), (6, true));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, reader: &Reader<'_
         let width = usize::from(area.width);
         let lines = state.summary.not_found.iter().flat_map(|text| {
             let pieces = wrap::pieces(text, width.saturating_sub(2).max(1)).into_iter();
-            pieces.map(|(_, part)| format!(" {}", &text[part]))
+            pieces.map(move |(_, part)| format!(" {}", &text[part]))
         });
         for (text, row) in lines.zip(area.rows()) {
             let line = Line::styled(text, reader.palette.quiet());
