@@ -4,9 +4,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::config::Config;
 use crate::error::Error;
+#[cfg(doc)]
+use crate::error::StoreFault;
 use crate::ingest;
 #[cfg(doc)]
 use crate::model::SearchAnswer;
@@ -332,14 +336,32 @@ impl Index {
     }
 
     /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
-    pub fn sql(&self, query: &str) -> Result<Rows, Error> {
+    /// `values` are those of its parameters, `?` or `?1`, in their order, so that nothing has to be
+    /// quoted: numbers, text, `null`; true and false are 1 and 0, arrays and objects the text of
+    /// their JSON, which `json_each(?)` takes apart.
+    ///
+    /// ```no_run
+    /// # use sessionary::{Config, Freshness, Index};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let config = Config::new("/tmp/index", vec![]);
+    /// let index = Index::open(&config, Freshness::Check)?;
+    /// let named = "SELECT id, messages FROM sessions WHERE name = ? AND created_ms > ?";
+    /// let rows = index.sql(named, &["Ada's boat".into(), 1_780_000_000_000_i64.into()])?.rows;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// A [fault](Error::fault) of the kind [`StoreFault::Query`] where it is no such statement, or
+    /// has more or fewer parameters than `values` gives; [`Error::NoIndex`] without an index; those
+    /// of SQLite.
+    pub fn sql(&self, query: &str, values: &[Value]) -> Result<Rows, Error> {
         let mut answer = Rows::default();
         let mut ask = || -> Result<StreamOutcome, Error> {
             answer = Rows::default();
-            self.sql_each(query, None, &mut |part| {
+            self.sql_each(query, values, None, &mut |part| {
                 match part {
                     SqlPart::Columns(names) => answer.columns = names.to_vec(),
-                    SqlPart::Row(values) => answer.rows.push(values.to_vec()),
+                    SqlPart::Row(row) => answer.rows.push(row.to_vec()),
                 }
                 Ok(())
             })
@@ -350,21 +372,22 @@ impl Index {
         Ok(answer)
     }
 
-    /// Run one SQL statement that only reads, on the public views, and give `each` its rows as
+    /// Run one SQL statement that only reads, as [`Index::sql`] does, and give `each` its rows as
     /// SQLite finds them; `preview(entry)` is masked by `mask`. An error of `each` ends it. A
     /// snapshot is held until `each` has returned from the last row, so `each` should not block.
     ///
     /// # Errors
-    /// Those of `each`, and those of SQLite.
+    /// Those of `each`, and as [`Index::sql`].
     pub fn sql_each<E: From<Error>>(
         &self,
         query: &str,
+        values: &[Value],
         mask: Option<&Mask>,
         each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
     ) -> Result<StreamOutcome, E> {
         let preview = preview(self.stores.config.formats.clone(), mask);
         let zone = &self.stores.config.zone;
-        let ended = self.made()?.sql(query, preview, zone, each);
+        let ended = self.made()?.sql(query, values, preview, zone, each);
         let ended = ended.map_err(Error::from)??;
         let is_refilled = self.stores.is_refilled(ended.was_scanned);
         Ok(StreamOutcome {

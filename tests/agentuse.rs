@@ -122,7 +122,10 @@ fn fixtures_are_listed_shown_and_counted_as_expected() {
             }
         }
         let foreign_files = index
-            .sql("SELECT relative, reason FROM problems WHERE what = 'file'")
+            .sql(
+                "SELECT relative, reason FROM problems WHERE what = 'file'",
+                &[],
+            )
             .unwrap()
             .rows;
         let foreign_files: BTreeMap<String, Value> = foreign_files
@@ -344,7 +347,10 @@ fn a_check_looks_at_directories() {
         assert_eq!(hits as u64, total, "{word}");
         // What was changed in place is counted until somebody has read it again.
         assert_eq!(answer.total_exact, answer.complete, "{word}");
-        let foreign_files = index.sql("SELECT count(*) FROM problems").unwrap().rows;
+        let foreign_files = index
+            .sql("SELECT count(*) FROM problems", &[])
+            .unwrap()
+            .rows;
         assert_eq!(foreign_files[0][0], 1, "the half-written file is told");
         (report, index)
     };

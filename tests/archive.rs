@@ -186,14 +186,14 @@ fn a_session_whose_file_is_gone_stays() {
     assert_eq!(home.sync().files_changed, 0);
     // It is told once.
     let index = home.index();
-    let said = index.sql("SELECT what FROM changes").unwrap();
+    let said = index.sql("SELECT what FROM changes", &[]).unwrap();
     let said = serde_json::to_string(&said.rows).unwrap();
     assert!(
         said.contains("archived") && !said.contains("gone"),
         "{said}"
     );
     let sql = "SELECT archived, gone_ms IS NOT NULL FROM sessions";
-    assert_eq!(index.sql(sql).unwrap().rows.len(), 1);
+    assert_eq!(index.sql(sql, &[]).unwrap().rows.len(), 1);
 }
 
 #[test]
@@ -653,7 +653,7 @@ fn a_file_that_was_there_for_a_moment_is_kept_by_the_watcher() {
     let watcher = Watcher::start(&home.config());
     let number = |sql: &str| {
         let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
-        index.sql(sql).unwrap().rows[0][0].as_i64().unwrap()
+        index.sql(sql, &[]).unwrap().rows[0][0].as_i64().unwrap()
     };
     for at in 0..3 {
         let name = format!("{at}.jsonl");

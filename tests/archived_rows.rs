@@ -157,13 +157,13 @@ fn a_session_that_its_agent_deleted_stays() {
         .unwrap();
     assert!(String::from_utf8(entry).unwrap().contains("heron"));
     let sql = "SELECT id, archived, gone_ms IS NOT NULL FROM sessions ORDER BY id";
-    let said = serde_json::to_string(&index.sql(sql).unwrap().rows).unwrap();
+    let said = serde_json::to_string(&index.sql(sql, &[]).unwrap().rows).unwrap();
     assert_eq!(said, r#"[["ses_1",0,0],["ses_2",1,1]]"#);
     let raw = "SELECT raw(entry) FROM entries WHERE row = 'part:prt_1_ses_2'";
-    assert!(format!("{:?}", index.sql(raw).unwrap().rows).contains("heron"));
+    assert!(format!("{:?}", index.sql(raw, &[]).unwrap().rows).contains("heron"));
     // It is told once, and nothing is to be done for it any more.
     let said = index
-        .sql("SELECT what FROM changes WHERE id = 'ses_2'")
+        .sql("SELECT what FROM changes WHERE id = 'ses_2'", &[])
         .unwrap();
     let said = serde_json::to_string(&said.rows).unwrap();
     assert_eq!(said.matches("archived").count(), 1, "{said}");
@@ -575,7 +575,7 @@ fn rows_that_were_there_for_a_moment_are_kept_by_the_watcher() {
     let watcher = Watcher::start(&kept.config());
     let number = |kept: &ArchivedStore, sql: &str| {
         let index = Index::open(&kept.config(), Freshness::AsCommitted).unwrap();
-        index.sql(sql).unwrap().rows[0][0].as_i64().unwrap()
+        index.sql(sql, &[]).unwrap().rows[0][0].as_i64().unwrap()
     };
     for at in 0..3 {
         let id = format!("ses_{at}");

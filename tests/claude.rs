@@ -77,7 +77,7 @@ fn found(index: &Index, query: &str) -> Vec<Hit> {
 }
 
 fn rows(index: &Index, query: &str) -> Vec<Vec<Value>> {
-    index.sql(query).unwrap().rows
+    index.sql(query, &[]).unwrap().rows
 }
 
 fn counts(index: &Index, query: &str) -> Vec<i64> {
@@ -637,7 +637,7 @@ fn a_copied_project_hangs_together_by_itself() {
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     let forks = "SELECT c.path, p.path FROM forks f JOIN sessions c USING (session)
         JOIN sessions p ON p.session = f.parent ORDER BY 1";
-    let forks = index.sql(forks).unwrap().rows;
+    let forks = index.sql(forks, &[]).unwrap().rows;
     assert_eq!(forks.len(), 3);
     for row in forks {
         let [child, parent] = [0, 1].map(|at| PathBuf::from(row[at].as_str().unwrap()));

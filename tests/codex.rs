@@ -431,7 +431,7 @@ fn a_rollout_that_decompresses_to_very_much_is_not_read() {
     let index = home.index();
     assert!(!said(&index, 1).is_empty());
     let unread = "SELECT relative, reason FROM problems WHERE what = 'unread'";
-    let unread = index.sql(unread).unwrap().rows;
+    let unread = index.sql(unread, &[]).unwrap().rows;
     assert_eq!(unread.len(), 1, "{unread:?}");
     let said = unread[0][1].to_string();
     assert!(said.contains("and decompressed more than"), "{said}");
@@ -555,7 +555,7 @@ fn a_kept_rollout_that_is_compressed_or_unpacked_is_one_session() {
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let row = session(&index, 1);
         let sources = "SELECT count(*) FROM sources WHERE relative LIKE '%0000000001.jsonl%'";
-        let sources = index.sql(sources).unwrap().rows[0][0].as_i64();
+        let sources = index.sql(sources, &[]).unwrap().rows[0][0].as_i64();
         (row.archived, row.entries, sources)
     };
     let (archived, entries, sources) = look();
@@ -647,15 +647,15 @@ fn usage_of_legacy_forks_counts_once() {
     let index = home.index();
     assert_eq!(session(&index, 20).tokens, Some(460));
     let sum = "SELECT sum(input + output + cache_read + cache_write) FROM usage";
-    let rows = index.sql(sum).unwrap();
+    let rows = index.sql(sum, &[]).unwrap();
     assert_eq!(rows.rows[0][0], serde_json::json!(390 + 70));
-    let calls = index.sql("SELECT sum(calls) FROM tools").unwrap();
+    let calls = index.sql("SELECT sum(calls) FROM tools", &[]).unwrap();
     assert_eq!(calls.rows[0][0], serde_json::json!(2));
     let report = index
         .ask(|snapshot| snapshot.tool_use(&SpendingScope::default()))
         .unwrap();
     assert_eq!(report.total.calls, 2);
-    let records = index.sql("SELECT count(*) FROM calls").unwrap();
+    let records = index.sql("SELECT count(*) FROM calls", &[]).unwrap();
     assert_eq!(records.rows[0][0], serde_json::json!(4));
 }
 
@@ -674,7 +674,7 @@ fn usage_of_a_legacy_fork_without_its_models_counts_once() {
     fs::write(fork, kept).unwrap();
     let index = home.index();
     let spent = "SELECT model IS NULL, sum(input + output + cache_read + cache_write) FROM usage GROUP BY 1";
-    let rows = serde_json::json!(index.sql(spent).unwrap().rows);
+    let rows = serde_json::json!(index.sql(spent, &[]).unwrap().rows);
     assert_eq!(rows, serde_json::json!([[0, 390], [1, 70]]));
 }
 
@@ -717,7 +717,10 @@ fn calls_of_one_number_are_each_counted() {
         fs::write(home.day().join(file), lines).unwrap();
     }
     let index = home.index();
-    let calls = index.sql("SELECT tool, calls FROM tools WHERE tool IN ('again', 'paged')");
+    let calls = index.sql(
+        "SELECT tool, calls FROM tools WHERE tool IN ('again', 'paged')",
+        &[],
+    );
     let twice = serde_json::json!([["again", 2], ["paged", 2]]);
     assert_eq!(serde_json::json!(calls.unwrap().rows), twice);
 }
@@ -913,7 +916,7 @@ fn the_newest_database_counts_and_says_what_is_pinned() {
     let index = home.index();
     assert_eq!(name_of(&index, 1), None);
     let own = "SELECT json_extract(own, '$.is_pinned') FROM sessions ORDER BY id";
-    let pinned = index.sql(own).unwrap().rows;
+    let pinned = index.sql(own, &[]).unwrap().rows;
     assert_eq!(pinned[0][0], serde_json::json!(1));
     assert_eq!(pinned[1][0], serde_json::Value::Null);
 }
@@ -971,7 +974,7 @@ fn a_new_index_has_the_names_of_kept_sessions() {
         crate::archive::is_whole(&config);
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let names = "SELECT name, archived FROM sessions ORDER BY name";
-        index.sql(names).unwrap().rows
+        index.sql(names, &[]).unwrap().rows
     };
     let before = named();
     assert!(before.len() >= 2, "{before:?}");
@@ -1112,7 +1115,7 @@ fn a_stray_database_of_names_costs_no_name() {
     let pinned = "SELECT json_extract(own, '$.is_pinned') FROM sessions";
     let known = |index: &Index| {
         let names = [1, 2].map(|number| name_of(index, number).unwrap());
-        (names, index.sql(pinned).unwrap().rows)
+        (names, index.sql(pinned, &[]).unwrap().rows)
     };
     let before = known(&home.index());
     assert_eq!(before.0, ["The grebe", "The title of now"]);
@@ -1221,7 +1224,7 @@ fn a_name_among_many() {
     let index = home.index();
     assert_eq!(name_of(&index, 2).unwrap(), text[last..end]);
     let raw = "SELECT raw(entry) FROM entries WHERE kind = 'title'";
-    let raw = index.sql(raw).unwrap().rows;
+    let raw = index.sql(raw, &[]).unwrap().rows;
     let is_last = |row: &Vec<serde_json::Value>| row[0].to_string().contains(&text[last..end]);
     assert_eq!(
         (raw.len(), raw.iter().filter(|row| is_last(row)).count()),

@@ -193,7 +193,7 @@ fn read(place: &Path, number: usize) -> String {
                 .collect();
             let word = format!("walrus{}", number % WRITERS);
             let found = index.search(&word, &SearchScope::default())?;
-            let rows = index.sql("SELECT count(*) FROM entries")?;
+            let rows = index.sql("SELECT count(*) FROM entries", &[])?;
             assert_eq!(rows.rows.len(), 1);
             Ok((
                 vouched || freshness == Freshness::Check && index.is_complete() && found.complete,

@@ -435,7 +435,7 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
             };
             // What is answered of rows like these is open; whoever asks goes on living.
             let _ = index.search("user OR a OR *e*", &everything);
-            let _ = index.sql("SELECT raw(entry) FROM entries").unwrap();
+            let _ = index.sql("SELECT raw(entry) FROM entries", &[]).unwrap();
             for session in index.list(&ListScope::default()).unwrap().sessions {
                 let _ = index.show(&session, &ShowScope::default());
             }

@@ -244,7 +244,10 @@ fn rows_of_a_session_are_its_entries() {
     assert_eq!(hits(&index, "role:user tusks"), 1);
     assert_eq!(hits(&index, "role:assistant grow"), 1);
     let rows = index
-        .sql("SELECT row, start, length, line FROM entries ORDER BY entry")
+        .sql(
+            "SELECT row, start, length, line FROM entries ORDER BY entry",
+            &[],
+        )
         .unwrap();
     let rows: Vec<String> = rows.rows.iter().map(|row| format!("{row:?}")).collect();
     assert_eq!(rows.len(), 5);
@@ -254,7 +257,10 @@ fn rows_of_a_session_are_its_entries() {
     );
     assert!(rows[2].contains("part:prt_1_ses_1"), "{rows:?}");
     let raw = index
-        .sql("SELECT raw(entry) FROM entries WHERE row LIKE 'part:prt_1%'")
+        .sql(
+            "SELECT raw(entry) FROM entries WHERE row LIKE 'part:prt_1%'",
+            &[],
+        )
         .unwrap();
     let raw = format!("{:?}", raw.rows);
     assert!(
@@ -375,7 +381,10 @@ fn what_has_not_changed_is_not_read() {
 
 /// What is stored of each entry: its key, and by what it stands there.
 fn stored(index: &Index) -> Vec<String> {
-    let rows = index.sql("SELECT entry, row, kind, role FROM entries ORDER BY entry");
+    let rows = index.sql(
+        "SELECT entry, row, kind, role FROM entries ORDER BY entry",
+        &[],
+    );
     let rows = rows.unwrap().rows;
     rows.iter().map(|row| format!("{row:?}")).collect()
 }
@@ -682,7 +691,7 @@ fn damage_is_told_and_loses_nothing() {
     let whole = fs::read(store.file()).unwrap();
     let problem = |index: &Index| {
         let query = "SELECT relative, reason FROM problems WHERE what = 'unread'";
-        format!("{:?}", index.sql(query).unwrap().rows)
+        format!("{:?}", index.sql(query, &[]).unwrap().rows)
     };
     for (what, bytes) in [
         ("cut short", whole[..whole.len() / 2].to_vec()),

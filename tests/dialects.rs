@@ -591,7 +591,10 @@ fn a_fork_knows_its_parent_however_its_path_is_spelled() {
         let at = place.join(dialect.name);
         let config = Config::new(at, vec![root(&setup, dialect)]).with_format(dialect);
         let index = Index::open(&config, Freshness::Check).expect("an index");
-        let known = index.sql("SELECT p.id FROM forks JOIN sessions p ON p.session = parent");
+        let known = index.sql(
+            "SELECT p.id FROM forks JOIN sessions p ON p.session = parent",
+            &[],
+        );
         assert_eq!(known.expect("rows").rows, [[json!("s")]]);
         let listed = index.list(&ListScope::default()).expect("a list").sessions;
         let tree = |id: &str| {

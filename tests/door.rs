@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use std::{fs, io};
 
+use serde_json::json;
 use sessionary::index::{BacklogSize, ListScope, SearchScope, Snapshot, SqlPart};
 use sessionary::model::Mask;
 use sessionary::{Cancel, Config, Error, Event, Freshness, Index, Indexer, RootSpec, StoreFault};
@@ -253,7 +254,14 @@ fn a_folder_of_several_names_is_stored_once() {
         let index = Index::open(config, Freshness::Check).unwrap();
         let listed = index.list(&ListScope::default()).unwrap();
         assert_eq!((listed.total, index.config().roots.len()), (2, 1));
-        assert_eq!(index.sql("SELECT path FROM _roots").unwrap().rows.len(), 1);
+        assert_eq!(
+            index
+                .sql("SELECT path FROM _roots", &[])
+                .unwrap()
+                .rows
+                .len(),
+            1
+        );
         clean(&index, "one root");
     }
     // Whoever writes a file may name it by any path.
@@ -300,7 +308,14 @@ fn a_folder_of_several_names_is_stored_once() {
             Freshness::Check,
         )
         .unwrap();
-        assert_eq!(index.sql("SELECT path FROM _roots").unwrap().rows.len(), 1);
+        assert_eq!(
+            index
+                .sql("SELECT path FROM _roots", &[])
+                .unwrap()
+                .rows
+                .len(),
+            1
+        );
     }
 }
 
@@ -483,7 +498,7 @@ fn rows_of_sql_are_taken_until_the_taker_has_enough() {
     let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
     let ask = |query: &str| {
         let mut rows = 0;
-        let ended = index.sql_each(query, None, &mut |part| match part {
+        let ended = index.sql_each(query, &[], None, &mut |part| match part {
             SqlPart::Row(_) if rows == 3 => Err(Mine::Enough),
             SqlPart::Row(_) => {
                 rows += 1;
@@ -500,4 +515,40 @@ fn rows_of_sql_are_taken_until_the_taker_has_enough() {
         panic!("it only reads");
     };
     assert_eq!(error.fault(), Some(StoreFault::Query));
+}
+
+#[test]
+fn values_of_sql_are_given_beside_it_and_a_missing_one_is_a_fault_of_the_query() {
+    let place = tempfile::tempdir().unwrap();
+    let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
+    let given =
+        "SELECT ?1, typeof(?2), typeof(?3), typeof(?4), ?5, (SELECT sum(value) FROM json_each(?6))";
+    let (quoted, all) = ("Ada's \"boat\"", json!([1, 2]));
+    let values = [
+        quoted.into(),
+        7.into(),
+        0.5.into(),
+        json!(null),
+        true.into(),
+        all,
+    ];
+    let rows = index.sql(given, &values).unwrap().rows;
+    assert_eq!(
+        json!(rows),
+        json!([[quoted, "integer", "real", "null", 1, 3]])
+    );
+    let id = &index.list(&ListScope::default()).unwrap().sessions[0].id;
+    let named = "SELECT id FROM sessions WHERE id = ?";
+    let rows = index.sql(named, &[id.as_str().into()]).unwrap().rows;
+    assert_eq!(rows, [[json!(id)]]);
+    for (query, values) in [
+        (named, vec![]),
+        (named, vec![json!(1), json!(2)]),
+        ("SELECT 1", vec![json!(1)]),
+        ("SELECT 1 LIMIT ?", vec![json!("many")]),
+    ] {
+        let error = index.sql(query, &values).unwrap_err();
+        assert_eq!(error.fault(), Some(StoreFault::Query), "{error}");
+        assert!(!error.to_string().contains("catalogue.sqlite"), "{error}");
+    }
 }

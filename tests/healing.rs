@@ -77,7 +77,7 @@ impl Place {
     }
 
     fn number(&self, query: &str) -> i64 {
-        self.index().sql(query).unwrap().rows[0][0]
+        self.index().sql(query, &[]).unwrap().rows[0][0]
             .as_i64()
             .unwrap()
     }

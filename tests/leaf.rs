@@ -396,7 +396,10 @@ fn what_the_agent_does_not_see_is_marked() {
 /// them.
 fn compare_with_rows(of: &str, what: &str, index: &Index) -> usize {
     let format = FORMATS.iter().find(|format| format.name() == of).unwrap();
-    let rows = index.sql("SELECT path, leaf FROM sessions").unwrap().rows;
+    let rows = index
+        .sql("SELECT path, leaf FROM sessions", &[])
+        .unwrap()
+        .rows;
     let mut compared = 0;
     for session in index.list(&ListScope::default()).unwrap().sessions {
         let of_path = |row: &&Vec<Value>| row[0].as_str() == session.path.to_str();

@@ -58,7 +58,7 @@ fn add(table: &mut Table, fixture: Option<&str>, format: &dyn Format, index: &In
     }
     let rows = |query: &str| {
         index
-            .sql(query)
+            .sql(query, &[])
             .unwrap_or_else(|error| panic!("{query}: {error}"))
             .rows
     };

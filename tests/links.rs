@@ -67,7 +67,7 @@ fn follow(config: &Config, follows: bool) -> Config {
 /// Paths of all sources below their roots.
 fn sources(config: &Config) -> Vec<String> {
     let index = Index::open(config, Freshness::AsCommitted).unwrap();
-    let rows = index.sql("SELECT relative FROM sources ORDER BY relative");
+    let rows = index.sql("SELECT relative FROM sources ORDER BY relative", &[]);
     let rows = rows.unwrap().rows;
     rows.iter()
         .map(|row| row[0].as_str().unwrap().to_owned())
@@ -226,7 +226,7 @@ fn a_link_to_everything_is_told_and_followed_by_nobody() {
     let links: Vec<u64> = links.iter().map(|root| root.links_not_followed).collect();
     assert_eq!(links, [2, 0, 0]);
     let problems = "SELECT count(*) FROM problems WHERE reason LIKE '%a root lies in%'";
-    assert_eq!(index.sql(problems).unwrap().rows[0][0], 2);
+    assert_eq!(index.sql(problems, &[]).unwrap().rows[0][0], 2);
     clean(&index, "after the sync");
     let watcher = Watcher::start(&config);
     write(

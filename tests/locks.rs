@@ -178,7 +178,7 @@ fn a_reader_across_anothers_rebuild_or_clean_answers_or_says_to_ask_again() {
     let ask = |index: &Index| -> Result<(usize, u64, usize), Error> {
         let listed = index.list(&ListScope::default())?.sessions.len();
         let found = index.search("walrus", &SearchScope::default())?.total;
-        let rows = index.sql("SELECT id FROM sessions")?.rows.len();
+        let rows = index.sql("SELECT id FROM sessions", &[])?.rows.len();
         Ok((listed, found, rows))
     };
     for verb in [&["rebuild"][..], &["clean", "--yes"]] {

@@ -284,7 +284,7 @@ fn said(index: &Index) -> Vec<String> {
         "SELECT response_id, input, output, cost_total FROM usage ORDER BY 1, 2, 3",
     ]
     .iter()
-    .flat_map(|query| index.sql(query).unwrap_or_else(|error| panic!("{query}: {error}")).rows)
+    .flat_map(|query| index.sql(query, &[]).unwrap_or_else(|error| panic!("{query}: {error}")).rows)
     .map(|row| format!("{row:?}"))
     .chain(words(index))
     .collect()
@@ -365,7 +365,7 @@ fn documents_are_followed_and_damage_costs_one_document() {
     }
     let index = home.sync();
     let problems = index
-        .sql("SELECT reason FROM problems ORDER BY 1")
+        .sql("SELECT reason FROM problems ORDER BY 1", &[])
         .unwrap()
         .rows;
     assert_eq!(problems.len(), 3, "{problems:?}");
@@ -397,7 +397,7 @@ fn ids(index: &Index) -> Vec<String> {
 
 fn paths(index: &Index) -> Vec<String> {
     let found = index
-        .sql("SELECT relative FROM sources ORDER BY 1")
+        .sql("SELECT relative FROM sources ORDER BY 1", &[])
         .unwrap();
     let text = |row: &Vec<Value>| row[0].as_str().unwrap().to_owned();
     found.rows.iter().map(text).collect()
@@ -423,7 +423,7 @@ fn a_folder_that_a_database_took_over_is_left_alone() {
         (1, 1)
     );
     let spent = index
-        .sql("SELECT count(*), sum(output) FROM usage")
+        .sql("SELECT count(*), sum(output) FROM usage", &[])
         .unwrap()
         .rows;
     assert_eq!(spent, [[json!(2), json!(60)]]);
@@ -492,7 +492,7 @@ fn each_exported_document_is_a_session_of_its_own() {
             .collect();
         assert_eq!(said, vec![("ses_1", 10, 2); count], "{when}");
         let spent = index
-            .sql("SELECT count(*), sum(output) FROM usage")
+            .sql("SELECT count(*), sum(output) FROM usage", &[])
             .unwrap()
             .rows;
         assert_eq!(spent, [[json!(1), json!(30)]], "{when}");
@@ -550,7 +550,9 @@ fn no_document_forges_lines() {
     let rows = || {
         let index = Index::open(&config, Freshness::Check).unwrap();
         clean(&index, "a forged role");
-        let rows = index.sql("SELECT row FROM entries ORDER BY row").unwrap();
+        let rows = index
+            .sql("SELECT row FROM entries ORDER BY row", &[])
+            .unwrap();
         rows.rows
     };
     let before = rows();
@@ -572,7 +574,7 @@ fn a_document_that_is_too_long_is_a_problem() {
     }
     let index = home.sync();
     assert_eq!(ids(&index), ["ses_1", "ses_2"]);
-    let problems = index.sql("SELECT reason FROM problems").unwrap().rows;
+    let problems = index.sql("SELECT reason FROM problems", &[]).unwrap().rows;
     let said = format!("{problems:?}");
     let why = "it is 67108865 bytes long, and no document of more than 64 MiB is read";
     assert_eq!(said.matches(why).count(), 2, "{said}");
@@ -720,7 +722,7 @@ fn fork_copies_count_once() {
     store.message("ses_2", "msg_9a", "assistant");
     store.text("ses_2", "msg_9a", "prt_9", "Otters have none.");
     let index = store.sync();
-    let rows = |query: &str| index.sql(query).unwrap().rows;
+    let rows = |query: &str| index.sql(query, &[]).unwrap().rows;
     assert_eq!(
         rows("SELECT id, name, parent_session, tokens FROM sessions ORDER BY id"),
         [
@@ -759,7 +761,7 @@ fn steps_that_come_count_once() {
     let spent = |store: &Store, when: &str, expected: Value| {
         store.is_followed(when);
         let query = "SELECT count(*), sum(total), sum(cost_total) FROM usage";
-        let rows = store.index().sql(query).unwrap().rows;
+        let rows = store.index().sql(query, &[]).unwrap().rows;
         assert_eq!(json!(rows), json!([expected]), "{when}");
     };
     spent(&store, "no step", json!([1, 130, 0.25]));
@@ -824,7 +826,7 @@ fn blank_titles_are_none() {
     let index = store.sync();
     assert_eq!(
         index
-            .sql("SELECT name, title FROM sessions ORDER BY id")
+            .sql("SELECT name, title FROM sessions ORDER BY id", &[])
             .unwrap()
             .rows,
         [
@@ -853,7 +855,7 @@ fn compaction_is_no_prompt_and_its_summary_is_found() {
         "Tusks were talked about, and sealions.",
     );
     let index = store.sync();
-    let rows = |query: &str| index.sql(query).unwrap().rows;
+    let rows = |query: &str| index.sql(query, &[]).unwrap().rows;
     assert_eq!(hits(&index, "sealions"), 1);
     assert_eq!(rows("SELECT count(*) FROM compactions"), [[json!(1)]]);
     assert_eq!(rows("SELECT tokens FROM sessions"), [[json!(260)]]);
@@ -909,7 +911,7 @@ fn databases_of_two_channels_are_both_read() {
     ];
     assert_eq!(paths(&index), both);
     let counted = "SELECT count(*), sum(total) FROM usage";
-    let counted = |index: &Index| index.sql(counted).unwrap().rows;
+    let counted = |index: &Index| index.sql(counted, &[]).unwrap().rows;
     assert_eq!(counted(&index), [[json!(2), json!(260)]]);
     // What is written into one of them is read of that one alone.
     let mut indexer = Indexer::open(&store.config()).unwrap();

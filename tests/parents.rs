@@ -210,7 +210,7 @@ fn a_file_that_was_read_for_another_agent_has_a_parent_of_its_own_agent() {
     let index = store.index();
     let sql = "SELECT c.agent, p.agent FROM forks f JOIN sessions c USING (session)
         JOIN sessions p ON p.session = f.parent ORDER BY 1";
-    let rows: Vec<Vec<Value>> = index.sql(sql).unwrap().rows;
+    let rows: Vec<Vec<Value>> = index.sql(sql, &[]).unwrap().rows;
     assert_eq!(rows, [["indusagi", "indusagi"], ["pi", "pi"]]);
 }
 
@@ -302,7 +302,7 @@ fn a_parent_is_found_whose_file_lies_elsewhere_than_it_did() {
     let index = store.index();
     assert_eq!(found(&index, &moved), BTreeSet::from(forks));
     let sql = "SELECT count(*) FROM forks WHERE parent IS NULL";
-    assert_eq!(index.sql(sql).unwrap().rows, [[json!(1)]]);
+    assert_eq!(index.sql(sql, &[]).unwrap().rows, [[json!(1)]]);
     assert!(other.exists());
     clean(&index, "the copy was moved");
 }
@@ -481,7 +481,7 @@ fn parents_are_those_that_an_index_from_scratch_finds() {
             );
             clean(&index, &format!("seed {seed}, round {round}"));
             let sql = "SELECT count(parent) FROM forks";
-            related += index.sql(sql).unwrap().rows[0][0].as_i64().unwrap();
+            related += index.sql(sql, &[]).unwrap().rows[0][0].as_i64().unwrap();
         }
     }
     assert!(related > 50, "{related}");

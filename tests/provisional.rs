@@ -216,7 +216,7 @@ fn entries_are_owed_until_they_are_read() {
         assert!(!complete && many > 0, "{left}: {many}");
         let entries = "SELECT count(*) FROM sessions s WHERE s.entries <>
             (SELECT count(*) FROM entries e WHERE e.session = s.session)";
-        assert_eq!(index.sql(entries).unwrap().rows, [[0]], "{left}");
+        assert_eq!(index.sql(entries, &[]).unwrap().rows, [[0]], "{left}");
         assert!(
             !index
                 .search("walrus", &Default::default())

@@ -621,7 +621,7 @@ fn a_mask_may_hold_what_its_caller_knows() {
     });
     let mut said = format!("{shown:?} {:?}", rows.expect("a list").sessions);
     let query = "SELECT preview(entry) FROM entries";
-    let streamed = index.sql_each(query, Some(&mask), &mut |part| {
+    let streamed = index.sql_each(query, &[], Some(&mask), &mut |part| {
         said += &format!("{part:?}");
         Ok::<(), sessionary::Error>(())
     });

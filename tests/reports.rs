@@ -336,7 +336,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     let wal = || fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |m| m.len());
     let first = |index: &Index| {
         let rows = index
-            .sql("SELECT first_message FROM sessions")
+            .sql("SELECT first_message FROM sessions", &[])
             .expect("a row");
         rows.rows[0][0].as_str().expect("text").to_owned()
     };
@@ -417,7 +417,7 @@ fn raw_is_the_record_in_the_file_or_nothing() {
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     let raw = || {
         let rows = index
-            .sql("SELECT raw(entry) FROM entries ORDER BY start")
+            .sql("SELECT raw(entry) FROM entries ORDER BY start", &[])
             .expect("rows");
         serde_json::to_value(rows.rows).expect("values")
     };
@@ -428,18 +428,18 @@ fn raw_is_the_record_in_the_file_or_nothing() {
     fs::write(&file, format!("{header}\n\n {changed} \n")).expect("it");
     assert_eq!(raw(), serde_json::json!([[header], [null]]));
     let query = "SELECT raw(entry) FROM entries ORDER BY start";
-    let told = index.sql_each(query, None, &mut |_| Ok::<(), sessionary::Error>(()));
+    let told = index.sql_each(query, &[], None, &mut |_| Ok::<(), sessionary::Error>(()));
     let told = told.expect("rows");
     assert_eq!((told.complete, told.healed), (false, false));
     assert_eq!(told.changed_files, [fs::canonicalize(&file).expect("it")]);
     // Who has looked at the files reads it again, and is answered from what it says now.
-    let healed = healing.sql(query).expect("rows").rows;
+    let healed = healing.sql(query, &[]).expect("rows").rows;
     let records: Vec<&serde_json::Value> = healed.iter().flatten().collect();
     assert_eq!(records, [header, changed.as_str()]);
     assert_eq!(raw(), serde_json::json!([[header], [changed]]));
     fs::remove_file(&file).expect("gone");
     assert_eq!(raw(), serde_json::json!([[null], [null]]));
-    let rows = index.sql("SELECT raw(NULL), raw(77)").expect("a row");
+    let rows = index.sql("SELECT raw(NULL), raw(77)", &[]).expect("a row");
     assert!(rows.rows[0].iter().all(serde_json::Value::is_null));
 }
 
@@ -500,7 +500,7 @@ fn an_answer_counts_for_the_session_that_began_first_in_whatever_order_they_come
             same(&catalogue(&index), &catalogue(&scratch), &when);
             let count = |what: &str| {
                 let rows = index
-                    .sql(&format!("SELECT {what} FROM usage"))
+                    .sql(&format!("SELECT {what} FROM usage"), &[])
                     .expect("rows");
                 rows.rows[0][0].as_u64().unwrap_or(0)
             };

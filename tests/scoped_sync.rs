@@ -22,7 +22,7 @@ fn say(session: &mut SessionManager, text: &str) -> PathBuf {
 /// Message counts and hits for a word, as the index has them without a look at any file.
 fn as_committed(config: &Config, word: &str) -> (Vec<String>, u64) {
     let index = Index::open(config, Freshness::AsCommitted).expect("an index");
-    let rows = index.sql("SELECT messages FROM sessions ORDER BY id");
+    let rows = index.sql("SELECT messages FROM sessions ORDER BY id", &[]);
     let counts = rows.expect("rows").rows;
     let scope = SearchScope {
         exact: true,

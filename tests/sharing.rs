@@ -113,7 +113,10 @@ fn synced(config: &Config) -> Index {
 /// The same where the directories are still there in which the sessions ran.
 fn synced_in_place(config: &Config) -> Index {
     let index = synced(config);
-    let ran = index.sql("SELECT DISTINCT cwd FROM sessions").unwrap().rows;
+    let ran = index
+        .sql("SELECT DISTINCT cwd FROM sessions", &[])
+        .unwrap()
+        .rows;
     for cwd in ran.iter().filter_map(|row| row[0].as_str()) {
         // Only those of this test.
         if Path::new(cwd).starts_with(std::env::temp_dir()) {
@@ -164,7 +167,7 @@ fn pulled(index: &Index, mask: bool, place: &Path) -> Config {
 
 /// What is asked for, sorted: sessions of one id have no order.
 fn rows(index: &Index, sql: &str) -> Vec<String> {
-    let rows = index.sql(sql).unwrap().rows;
+    let rows = index.sql(sql, &[]).unwrap().rows;
     let mut rows: Vec<String> = rows.into_iter().map(|row| format!("{row:?}")).collect();
     rows.sort();
     rows
@@ -224,7 +227,7 @@ fn a_repositorys_sessions_are_the_same_on_another_machine() {
         assert_eq!(hits(&here, query), hits(&there, query), "{query}");
     }
     let hosts = there
-        .sql("SELECT DISTINCT host FROM sessions")
+        .sql("SELECT DISTINCT host FROM sessions", &[])
         .unwrap()
         .rows;
     assert_eq!(hosts, [[json!("laptop")]]);

@@ -199,5 +199,5 @@ pub fn branches(index: &Index, row: &SessionRow) -> (Vec<String>, Vec<String>) {
 
 /// The rows of a query, as JSON.
 pub fn sql(index: &Index, query: &str) -> Vec<Vec<Value>> {
-    index.sql(query).unwrap().rows
+    index.sql(query, &[]).unwrap().rows
 }

@@ -278,7 +278,11 @@ fn reports_are_of_the_readers_zone_whoever_writes_the_index() {
     };
     let days = |zone: &str, query: &str| {
         let index = sessionary::Index::open(&config(zone), sessionary::Freshness::AsCommitted);
-        index.expect("an index").sql(query).expect("an answer").rows
+        index
+            .expect("an index")
+            .sql(query, &[])
+            .expect("an answer")
+            .rows
     };
     let by_view = "SELECT local_day, answers FROM usage_by_local_day";
     let by_row = "SELECT local_day, count(*) FROM usage GROUP BY local_day";

@@ -64,7 +64,7 @@ fn config(place: &Path) -> Config {
 
 fn number(config: &Config, query: &str) -> i64 {
     let index = Index::open(config, Freshness::AsCommitted).unwrap();
-    let rows = index.sql(query).unwrap().rows;
+    let rows = index.sql(query, &[]).unwrap().rows;
     rows[0][0].as_i64().unwrap()
 }
 
@@ -245,7 +245,7 @@ fn what_is_renamed_moved_and_deleted_is_followed() {
     let paths = || -> Vec<String> {
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let rows = index
-            .sql("SELECT relative FROM sources ORDER BY relative")
+            .sql("SELECT relative FROM sources ORDER BY relative", &[])
             .unwrap();
         rows.rows
             .iter()

@@ -191,7 +191,7 @@ fn expected(all: &[SessionRow], scope: &ListScope, times: &Times) -> Vec<Session
 fn parents(index: &Index) -> Vec<(PathBuf, PathBuf)> {
     let asked = "SELECT c.path, p.path FROM forks f JOIN sessions c USING (session)
         JOIN sessions p ON p.session = f.parent WHERE f.relation = 'subagent'";
-    let rows = index.sql(asked).expect("subagents").rows;
+    let rows = index.sql(asked, &[]).expect("subagents").rows;
     let path = |value: &Value| value.as_str().expect("a path").into();
     let pairs = rows.iter().map(|row| (path(&row[0]), path(&row[1])));
     pairs.collect()
@@ -244,7 +244,7 @@ fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, see
     let all = index.list(&ListScope::default()).expect("all").sessions;
     let (parents, times) = (parents(index), times(index));
     let rows = index
-        .sql("SELECT count(*) FROM sessions")
+        .sql("SELECT count(*) FROM sessions", &[])
         .expect("a number");
     assert_eq!(rows.rows, [[all.len() as i64]]);
     for _ in 0..questions {

@@ -99,8 +99,8 @@ fn a_watcher_never_leaves_many_segments_and_cursors_go_on() {
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         until("its words are indexed", || {
             most = most.max(segments(&config));
-            let owed = index.sql("SELECT count(*) FROM _outbox").unwrap().rows;
-            let entries = index.sql("SELECT count(*) FROM entries").unwrap().rows;
+            let owed = index.sql("SELECT count(*) FROM _outbox", &[]).unwrap().rows;
+            let entries = index.sql("SELECT count(*) FROM entries", &[]).unwrap().rows;
             let all = ((round + 1) * MANY + 2) as u64;
             owed[0][0] == 0 && entries[0][0].as_u64() == Some(all)
         });

@@ -376,7 +376,9 @@ fn what_cannot_be_locked_is_not_written_and_said() {
 fn indexed_entries(sandbox: &Sandbox) -> String {
     let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
-    let rows = index.sql("SELECT count(*) FROM entries").expect("a count");
+    let rows = index
+        .sql("SELECT count(*) FROM entries", &[])
+        .expect("a count");
     rows.rows[0][0].to_string()
 }
 
@@ -1134,7 +1136,9 @@ fn a_session_of_agentuse_goes_with_its_folder_and_its_subagents() {
     );
     let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
-    let left = index.sql("SELECT count(*) FROM sessions").expect("a count");
+    let left = index
+        .sql("SELECT count(*) FROM sessions", &[])
+        .expect("a count");
     assert_eq!(
         left.rows[0][0].to_string(),
         (before - moved.len()).to_string()

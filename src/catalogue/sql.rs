@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use rusqlite::Error::{MultipleStatement, SqlInputError, SqliteFailure};
 use rusqlite::ErrorCode::AuthorizationForStatementDenied;
-use rusqlite::ffi::SQLITE_ERROR;
+use rusqlite::ffi::{SQLITE_ERROR, SQLITE_MISMATCH};
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Statement};
+use rusqlite::types::{self, ValueRef};
+use rusqlite::{Connection, Statement, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -49,11 +49,12 @@ pub struct SqlEnd {
 }
 
 impl Catalogue {
-    /// Run one statement that only reads, on a snapshot of its own; local days are those of `zone`.
-    /// An error of `each` ends it and is given back.
+    /// Run one statement that only reads, on a snapshot of its own, with these values for its
+    /// parameters; local days are those of `zone`. An error of `each` ends it and is given back.
     pub fn sql<E>(
         &self,
         query: &str,
+        values: &[Value],
         preview: Preview,
         zone: &Zone,
         each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
@@ -77,7 +78,7 @@ impl Catalogue {
         };
         own.with_path(own.see_days_of(zone))?;
         let was_scanned = own.was_scanned()?;
-        let answered = answer(&mut own.connection, query, each);
+        let answered = answer(&mut own.connection, query, values, each);
         Ok(self.with_path(answered)??.map(|()| SqlEnd {
             changed: raw.map(|raw| raw.changed()).unwrap_or_default(),
             was_scanned,
@@ -90,6 +91,7 @@ impl Catalogue {
 fn answer<E>(
     connection: &mut Connection,
     query: &str,
+    given: &[Value],
     each: &mut dyn FnMut(SqlPart<'_>) -> Result<(), E>,
 ) -> rusqlite::Result<Result<Result<(), E>, Error>> {
     connection.authorizer(Some(allow_reading))?;
@@ -97,16 +99,26 @@ fn answer<E>(
         Ok(statement) => statement,
         Err(refused) => return Ok(Err(refused)),
     };
+    let wanted = statement.parameter_count();
+    if wanted != given.len() {
+        let what = format!(
+            "values for its parameters: {wanted}, given: {}",
+            given.len()
+        );
+        return Ok(Err(not_a_query(&what, query, -1)));
+    }
     let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
     if let Err(error) = each(SqlPart::Columns(&columns)) {
         return Ok(Ok(Err(error)));
     }
     let mut values = Vec::with_capacity(columns.len());
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query(params_from_iter(given.iter().map(bound)))?;
     loop {
         let row = match rows.next() {
-            // A function in the query rejects its values.
-            Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
+            // A function in the query rejects its values, or a limit is no number.
+            Err(SqliteFailure(code, Some(msg)))
+                if [SQLITE_ERROR, SQLITE_MISMATCH].contains(&code.extended_code) =>
+            {
                 return Ok(Err(not_a_query(&msg, query, -1)));
             }
             row => row?,
@@ -188,6 +200,22 @@ fn not_a_query(what: &str, query: &str, offset: i32) -> Error {
         before.map(|before| format!(", at character {} of the query", before.chars().count() + 1));
     Error::Query {
         message: format!("{what}{}", place.unwrap_or_default()),
+    }
+}
+
+/// A value as SQLite takes it. Numbers beyond its integers become real ones, as in its own SQL.
+fn bound(given: &Value) -> types::Value {
+    match given {
+        Value::Null => types::Value::Null,
+        Value::Bool(is) => types::Value::Integer(i64::from(*is)),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => types::Value::Integer(whole),
+            None => number
+                .as_f64()
+                .map_or(types::Value::Null, types::Value::Real),
+        },
+        Value::String(text) => types::Value::Text(text.clone()),
+        Value::Array(_) | Value::Object(_) => types::Value::Text(given.to_string()),
     }
 }
 

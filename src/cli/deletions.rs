@@ -70,7 +70,7 @@ pub fn file() -> Option<PathBuf> {
 
 fn bytes_of(index: &Index, agent: &str) -> Option<u64> {
     let sql = "SELECT agent, sum(bytes) FROM sessions GROUP BY agent";
-    let rows = index.sql(sql).ok()?.rows;
+    let rows = index.sql(sql, &[]).ok()?.rows;
     let row = rows
         .iter()
         .find(|row| row.first().is_some_and(|name| name == agent))?;

@@ -296,7 +296,7 @@ fn sync(turns: &Turns) -> Report {
 /// Bytes of a session's lines.
 fn length(turns: &Turns) -> u64 {
     let sql = "SELECT size FROM sources WHERE relative LIKE '%ses_1'";
-    let rows = turns.store.index().sql(sql).unwrap().rows;
+    let rows = turns.store.index().sql(sql, &[]).unwrap().rows;
     rows[0][0].as_u64().unwrap()
 }
 

@@ -67,7 +67,7 @@ pub fn catalogue(index: &Index) -> Vec<String> {
             query => query.to_string(),
         };
         let rows = index
-            .sql(&query)
+            .sql(&query, &[])
             .unwrap_or_else(|error| panic!("{query}: {error}"));
         for row in rows.rows {
             let mut line = name.to_string();

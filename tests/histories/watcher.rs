@@ -67,7 +67,7 @@ fn history(seed: u64) -> u32 {
     // It proves what grew when it has time to.
     until("all is proven", || {
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        let unproven = index.sql("SELECT count(*) FROM _sources WHERE unproven");
+        let unproven = index.sql("SELECT count(*) FROM _sources WHERE unproven", &[]);
         unproven.unwrap().rows[0][0] == 0
     });
     let expected = fresh(&config, &place.path().join("fresh"));

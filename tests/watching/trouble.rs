@@ -34,7 +34,7 @@ fn an_index_that_is_rebuilt_is_not_vouched_for() {
     }
     let watcher = Watcher::start(&config);
     let sessions = |index: &Index| {
-        let count = index.sql("SELECT count(*) FROM sessions").unwrap();
+        let count = index.sql("SELECT count(*) FROM sessions", &[]).unwrap();
         count.rows[0][0].as_i64().unwrap()
     };
     until("it vouches", || {
@@ -81,7 +81,13 @@ fn a_catalogue_that_is_damaged_under_a_watcher_is_rebuilt() {
     let entries = || {
         let index = Index::open(&config, Freshness::AsCommitted).ok()?;
         // Between two catalogues there is none, and no row.
-        index.sql(messages).ok()?.rows.first()?.first()?.as_i64()
+        index
+            .sql(messages, &[])
+            .ok()?
+            .rows
+            .first()?
+            .first()?
+            .as_i64()
     };
     let catalogue = config.index_dir.join("v5/catalogue.sqlite");
     let damage = |tree: &str| {
@@ -116,7 +122,7 @@ fn a_catalogue_that_is_damaged_under_a_watcher_is_rebuilt() {
         number(&config, "SELECT count(*) FROM _outbox") == 0
     });
     damage("_entries");
-    let ask = || Index::open(&config, Freshness::Check)?.sql(messages);
+    let ask = || Index::open(&config, Freshness::Check)?.sql(messages, &[]);
     let failed = ask().unwrap_err();
     assert!(failed.is_damage(), "{failed}");
     assert_eq!(ask().unwrap().rows[0][0], 2);

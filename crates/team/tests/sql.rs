@@ -46,7 +46,7 @@ impl Said {
         let copies = machine.data().join("team").display().to_string() + "/";
         let index = index_in(machine, zone);
         Said::by(Box::new(move |query| {
-            let answer = index.sql(query).unwrap();
+            let answer = index.sql(query, &[]).unwrap();
             let row = |values: &Vec<Value>| {
                 let values = values.iter().map(|value| match value {
                     Value::String(text) => json!(text.replace(&copies, "")),
@@ -155,7 +155,7 @@ fn views(index: &Index) -> BTreeMap<String, BTreeSet<String>> {
     let all = "SELECT v.name, c.name FROM sqlite_schema v JOIN pragma_table_info(v.name) c
         WHERE v.type = 'view' AND substr(v.name, 1, 1) <> '_'";
     let mut views: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for row in index.sql(all).unwrap().rows {
+    for row in index.sql(all, &[]).unwrap().rows {
         let text = |at: usize| row[at].as_str().unwrap().to_owned();
         views.entry(text(0)).or_default().insert(text(1));
     }

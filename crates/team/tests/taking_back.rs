@@ -213,7 +213,9 @@ fn who_leaves_forgets_what_others_said() {
 
 /// The sessions that the index of a machine knows.
 fn known(machine: &Machine) -> serde_json::Value {
-    let rows = machine.index().sql("SELECT id FROM sessions ORDER BY id");
+    let rows = machine
+        .index()
+        .sql("SELECT id FROM sessions ORDER BY id", &[]);
     json!(rows.unwrap().rows)
 }
 

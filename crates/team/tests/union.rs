@@ -200,7 +200,7 @@ fn of_one_directory_the_sessions_of_two_repositories() {
     bob.json(&["pull"]);
     let of = |machine: &Machine| {
         let all = "SELECT id, repository FROM sessions ORDER BY id";
-        serde_json::to_value(machine.index().sql(all).unwrap().rows).unwrap()
+        serde_json::to_value(machine.index().sql(all, &[]).unwrap().rows).unwrap()
     };
     assert_eq!(of(&bob), json!([["0a", BOAT]]));
     let config = ada.cwd(BOAT).join(".git/config");

@@ -164,7 +164,7 @@ fn as_csv(
         other => other.clone(),
     };
     let mut rows = 0;
-    let streamed = index.sql_each(query, screen.mask().as_ref(), &mut |part| match part {
+    let streamed = index.sql_each(query, &[], screen.mask().as_ref(), &mut |part| match part {
         SqlPart::Columns(names) => {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
             csv::line(out, names.iter().map(shown)).map_err(super::cannot_print)
@@ -185,7 +185,7 @@ fn as_lines(
     out: &mut dyn Write,
 ) -> Result<(usize, StreamOutcome), Error> {
     let (mut rows, mut keys) = (0, Vec::<String>::new());
-    let streamed = index.sql_each(query, screen.mask().as_ref(), &mut |part| match part {
+    let streamed = index.sql_each(query, &[], screen.mask().as_ref(), &mut |part| match part {
         SqlPart::Columns(names) => {
             for (number, name) in (1..).zip(names) {
                 let is_new = !keys.contains(name);
@@ -222,7 +222,7 @@ fn as_json(
     out: &mut dyn Write,
 ) -> Result<(usize, StreamOutcome), Error> {
     let mut rows = 0;
-    let streamed = index.sql_each(query, screen.mask().as_ref(), &mut |part| match part {
+    let streamed = index.sql_each(query, &[], screen.mask().as_ref(), &mut |part| match part {
         SqlPart::Columns(names) => {
             let names = json!(names);
             write!(
@@ -249,7 +249,7 @@ fn as_table(
     out: &mut dyn Write,
 ) -> Result<(usize, StreamOutcome), Error> {
     let mut rows = Rows::default();
-    let streamed = index.sql_each(query, screen.mask().as_ref(), &mut |part| {
+    let streamed = index.sql_each(query, &[], screen.mask().as_ref(), &mut |part| {
         match part {
             SqlPart::Columns(names) => rows.columns = names.to_vec(),
             SqlPart::Row(values) => rows.rows.push(values.to_vec()),

@@ -168,7 +168,7 @@ impl KnownValues {
     fn texts(&self, query: &str) -> Vec<String> {
         let mut values: Vec<String> = self
             .index
-            .sql(query)
+            .sql(query, &[])
             .map(|answer| answer.rows)
             .unwrap_or_default()
             .into_iter()
@@ -180,7 +180,7 @@ impl KnownValues {
     }
 
     fn rows(&self, query: &str) -> Vec<Vec<String>> {
-        let answer = self.index.sql(&format!("{query} LIMIT {MOST}"));
+        let answer = self.index.sql(&format!("{query} LIMIT {MOST}"), &[]);
         let rows = answer.map(|answer| answer.rows).unwrap_or_default();
         let texts = |row: Vec<serde_json::Value>| {
             row.into_iter()

@@ -190,7 +190,7 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
     });
     assert!(is_left_out());
     let index = crate::index::Index::open(&less, crate::index::Freshness::AsCommitted).unwrap();
-    let rows = index.sql("SELECT path FROM sessions").unwrap().rows;
+    let rows = index.sql("SELECT path FROM sessions", &[]).unwrap().rows;
     assert_eq!(rows, [[serde_json::json!(file)]]);
     drop(place);
 }

@@ -92,7 +92,7 @@ impl Context {
         let all = "SELECT id, CASE WHEN is_subagent THEN parent_session END FROM sessions
             WHERE coalesce(host, '') = ''";
         let text = |of: Option<&serde_json::Value>| Some(of?.as_str()?.to_owned());
-        let rows = index.sql(all)?.rows;
+        let rows = index.sql(all, &[])?.rows;
         let sessions = rows
             .iter()
             .filter_map(|row| Some((text(row.first())?, text(row.get(1)))));

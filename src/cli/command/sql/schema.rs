@@ -30,7 +30,7 @@ struct Schema {
 
 fn views(index: &Index) -> Result<Vec<View>, Error> {
     let mut views: Vec<View> = Vec::new();
-    for row in index.sql(COLUMNS)?.rows {
+    for row in index.sql(COLUMNS, &[])?.rows {
         let [Some(view), Some(column)] = [0, 1].map(|at| row.get(at).and_then(|v| v.as_str()))
         else {
             continue;

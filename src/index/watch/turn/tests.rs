@@ -138,7 +138,7 @@ fn the_catalogue_goes_on_while_words_are_merged() {
         assert!(watch.indexer.catalogue.backlog(0).unwrap().entries > 0);
         let found = || {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-            let rows = index.sql("SELECT count(*) FROM entries").unwrap().rows;
+            let rows = index.sql("SELECT count(*) FROM entries", &[]).unwrap().rows;
             let answer = index.search("said", &SearchScope::default()).unwrap();
             assert!(answer.complete);
             (rows[0][0].as_u64().unwrap(), answer.total)
@@ -175,7 +175,7 @@ fn what_is_rebuilt_while_the_lock_is_given_up_is_scanned_again() {
         let config = watch.indexer.config.clone();
         let entries = || {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-            let rows = index.sql("SELECT count(*) FROM entries").unwrap().rows;
+            let rows = index.sql("SELECT count(*) FROM entries", &[]).unwrap().rows;
             rows[0][0].as_u64()
         };
         let (before, words) = (entries(), config.words_dir());
