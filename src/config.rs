@@ -59,7 +59,9 @@ pub struct Config {
     /// taken as it is. A repository at its top or above it is of no
     /// session: who keeps that in git does not work on one thing.
     pub home: Option<PathBuf>,
-    /// Ends the reading of files from elsewhere.
+    /// Ends the reading of files, and searches, from elsewhere. A cancelled one stays so, in clones
+    /// of this configuration too: give a new one for what comes next.
+    /// [`WatchOptions::cancel`](crate::index::WatchOptions::cancel) ends a watcher alone.
     pub cancel: Cancel,
     /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction
     /// ([`WAL_BYTES`]; always twice the catalogue's own size): beyond that nothing is written, and

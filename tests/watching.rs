@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use sessionary::index::{FeedEvent, SearchScope, WatchEnd, WatchOptions, caught_up};
+use sessionary::index::{FeedEvent, SearchScope, WatchEnd, WatchEvent, WatchOptions, caught_up};
 use sessionary::model::{ChangeKind, SessionChange, WatchMode};
 use sessionary::{Config, Error, Event, Freshness, Index, Indexer};
 
@@ -395,6 +395,33 @@ fn a_watcher_that_answers_spares_the_look_at_all_files() {
     watcher.stop();
     assert!(caught_up(&config, Duration::from_secs(5)).is_none());
     equals_fresh(&config, place.path());
+}
+
+#[test]
+fn a_watcher_is_ended_without_the_rest_of_its_configuration() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    for is_called_off_before in [false, true] {
+        let options = WatchOptions::default();
+        if is_called_off_before {
+            options.cancel.cancel();
+        }
+        let indexer = Indexer::open_to_watch(&config, &mut |_| {}).unwrap();
+        let ended = indexer.watch(&options, &mut |told| {
+            if let WatchEvent::Watching(_) | WatchEvent::Polling(_) = told {
+                options.cancel.cancel();
+            }
+        });
+        assert_eq!(ended.unwrap(), WatchEnd::Cancelled);
+        assert!(!config.cancel.is_cancelled());
+        let path = place
+            .path()
+            .join(format!("pi/{is_called_off_before}.jsonl"));
+        write(&path, &session(1 + u32::from(is_called_off_before), "one"));
+        let index = Index::open(&config, Freshness::Check).unwrap();
+        assert!(index.is_complete());
+    }
+    assert_eq!(number(&config, "SELECT count(*) FROM sessions"), 2);
 }
 
 #[test]

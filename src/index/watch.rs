@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::{Config, Error, Event, Index, Indexer, writer_lock};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
-use crate::model::{FeedPosition, Report, SessionChange, WatchMode, WatcherStatus, iso};
+use crate::model::{Cancel, FeedPosition, Report, SessionChange, WatchMode, WatcherStatus, iso};
 use crate::source::clock::Jumps;
 use crate::source::events::{Events, Notifications};
 use crate::source::filesystem::Mounts;
@@ -44,6 +44,10 @@ pub struct WatchOptions {
     /// A file that grew is [proven](Indexer::prove) when it has not changed for this long; all of
     /// them after each full scan.
     pub rest: Duration,
+    /// Ends this watcher from another thread, and nothing else: keep a clone of it. A cancelled one
+    /// stays so: give a new one for the next watcher. [`Config::cancel`](super::Config::cancel)
+    /// ends it too.
+    pub cancel: Cancel,
 }
 
 impl Default for WatchOptions {
@@ -57,6 +61,7 @@ impl Default for WatchOptions {
             interval: Duration::from_secs(2),
             quiet: Duration::from_secs(1),
             rest: Duration::from_secs(60),
+            cancel: Cancel::default(),
         }
     }
 }
@@ -100,7 +105,7 @@ pub enum WatchEvent<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WatchEnd {
-    /// [`Config::cancel`](super::Config::cancel) was called.
+    /// [`WatchOptions::cancel`] or [`Config::cancel`](super::Config::cancel) was called.
     Cancelled,
     /// Another program stands in its place.
     Replaced,
@@ -148,6 +153,7 @@ impl Indexer {
         options: &WatchOptions,
         on_event: &mut dyn FnMut(WatchEvent<'_>),
     ) -> Result<WatchEnd, Error> {
+        self.config.cancel = self.config.cancel.or(&options.cancel);
         let presence = WatcherFence::new(&self.config)?;
         self.patience = writer_lock::WATCHING;
         self.catalogue.set_patience(self.patience.statements)?;

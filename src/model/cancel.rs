@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Ends work from elsewhere: clones are one. What was committed until then stays, and the next sync
-/// goes on there.
+/// goes on there. A cancelled one stays so: give a new one for the next.
 #[derive(Clone, Default)]
 pub struct Cancel(Arc<Shared>);
 
@@ -27,6 +27,20 @@ impl Cancel {
     /// Whether it was called off.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// One that is called off as soon as this or the other is.
+    pub(crate) fn or(&self, other: &Cancel) -> Cancel {
+        let either = Cancel::default();
+        for one in [self, other] {
+            let ended = either.clone();
+            one.wakes(move || ended.cancel());
+            // It may have been called off before.
+            if one.is_cancelled() {
+                either.cancel();
+            }
+        }
+        either
     }
 
     /// Have this called when it is called off.

@@ -55,7 +55,8 @@ pub struct SearchScope {
     /// [`Config::zone`](crate::Config::zone).
     pub zone: Option<Zone>,
     /// Ends this search from another thread, with [`Error::Cancelled`](crate::Error::Cancelled):
-    /// keep a clone of it. [`Config::cancel`](crate::Config::cancel) ends every one.
+    /// keep a clone of it. A cancelled one stays so, in clones of this scope too: give a new one
+    /// for the next search. [`Config::cancel`](crate::Config::cancel) ends every one.
     pub cancel: Cancel,
     /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is
     /// found does not depend on it.
