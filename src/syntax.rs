@@ -47,9 +47,10 @@ pub use signs::signed;
 pub use time::Now;
 
 /// A query, read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// At least one. There are several only where filters stand beside an OR.
+    /// At least one; where there is none all the same, everything is left in. There are several
+    /// only where filters stand beside an OR.
     pub alternatives: Vec<Alternative>,
     /// The words, where it is nothing but two or more plain ones and filters: somebody remembers a
     /// session by them.
@@ -90,6 +91,17 @@ pub struct Alternative {
 }
 
 impl Query {
+    /// A query that was not typed: passages that say something, where to look. Nothing in it is a
+    /// word that somebody remembers, so hits are ranked as passages.
+    pub fn new(expr: Option<Expr>, filters: Filters) -> Query {
+        Query {
+            alternatives: vec![Alternative { expr, filters }],
+            words: Vec::new(),
+            typed: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// The one alternative, if there is only one.
     pub fn only(&self) -> Option<&Alternative> {
         match self.alternatives.as_slice() {
@@ -139,6 +151,13 @@ impl Query {
     pub fn asks_for_prompts(&self) -> bool {
         let mut filters = self.alternatives.iter().map(|one| &one.filters);
         filters.any(Filters::asks_for_prompts)
+    }
+}
+
+impl Default for Query {
+    /// Leaves everything in: one alternative without words or filters.
+    fn default() -> Query {
+        Query::new(None, Filters::default())
     }
 }
 
@@ -277,7 +296,6 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
 /// nothing leaves everything in.
 pub fn parse_as_typed(text: &str, now: Now) -> Query {
     read(text, now, true).unwrap_or_else(|error| Query {
-        alternatives: vec![Alternative::default()],
         notes: vec![error.to_string()],
         ..Query::default()
     })

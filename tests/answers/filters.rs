@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sessionary::index::{NameScope, SearchScope};
-use sessionary::syntax::{self, Now, Query};
+use sessionary::model::Expr;
+use sessionary::syntax::{self, Filters, Now, Query};
 use sessionary::{Error, Freshness, Index};
 
 use super::{
@@ -397,6 +398,37 @@ fn paths_and_addresses_are_taken_as_they_are_printed() {
             let named = ask(index, address, &scope()).named;
             let named: Vec<_> = named.iter().map(|one| one.entry.as_deref()).collect();
             assert_eq!(named, [Some(entry)], "{address}");
+        }
+    });
+}
+
+/// Nobody typed it, and it holds an alternative all the same.
+#[test]
+fn a_query_of_values_is_one_alternative() {
+    let said = |id: &str, cwd: &str| {
+        let text = format!("the rotor of {id} hums");
+        session(
+            id,
+            cwd,
+            &[text_message(&format!("{id}e"), None, "user", &text)],
+        )
+    };
+    let world = World::new(&[
+        ("a", said("s1", "/home/ada/a")),
+        ("b", said("s2", "/home/ada/b")),
+    ]);
+    let mut filters = Filters::default();
+    filters.cwd.any = vec!["/home/ada/a".to_owned()];
+    let rotor = Some(Expr::Word("rotor".to_owned()));
+    world.both(|index| {
+        for (query, total) in [
+            (Query::default(), 2),
+            (Query::new(rotor.clone(), Filters::default()), 2),
+            (Query::new(rotor.clone(), filters.clone()), 1),
+        ] {
+            assert!(query.only().is_some());
+            let found = index.search_query(&query, &scope(), &mut |_| {}).unwrap();
+            assert_eq!(found.total, total, "{query:?}");
         }
     });
 }

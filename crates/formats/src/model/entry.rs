@@ -177,22 +177,36 @@ impl Call {
     }
 }
 
-/// Tokens and cost of one model answer. `None` = not recorded, `Some(0)` = recorded as zero.
+/// Tokens, and cost in US dollars, of one model answer. `None` = not recorded, `Some(0)` = recorded
+/// as zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct Usage {
+    /// Who ran the model.
     pub provider: Option<String>,
+    /// The model.
     pub model: Option<String>,
+    /// The id that the provider gave the answer.
     pub response_id: Option<String>,
+    /// Tokens that the model was given, without those of the cache.
     pub input: Option<i64>,
+    /// Tokens that it gave, what it thought among them.
     pub output: Option<i64>,
+    /// Tokens that it was given from the cache.
     pub cache_read: Option<i64>,
+    /// Tokens that it was given and that the cache kept.
     pub cache_write: Option<i64>,
+    /// Tokens of what it thought: a part of the output.
     pub reasoning: Option<i64>,
+    /// All tokens, as the agent wrote it: many write none, some another provider's idea of it.
+    /// [`Usage::total_tokens`] is what an index counts.
     pub total: Option<i64>,
+    /// What the input cost.
     pub cost_input: Option<f64>,
+    /// What the output cost.
     pub cost_output: Option<f64>,
+    /// What was paid for tokens from the cache.
     pub cost_cache_read: Option<f64>,
+    /// What was paid for tokens that the cache kept.
     pub cost_cache_write: Option<f64>,
     /// As written, else the sum of its parts.
     pub cost_total: Option<f64>,
@@ -202,6 +216,13 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// All tokens: the parts `input`, `output`, `cache_read` and `cache_write`, where any is
+    /// recorded, else the total as written.
+    pub fn total_tokens(&self) -> Option<i64> {
+        // What is written as the total lacks parts in some stores, or is another provider's idea.
+        self.tokens().or(self.total)
+    }
+
     /// All tokens, as far as any part is recorded.
     pub(crate) fn tokens(&self) -> Option<i64> {
         let (input, output) = (self.input, self.output);

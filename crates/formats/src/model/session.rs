@@ -186,9 +186,7 @@ impl Fold {
 
     /// Adds to the session's tokens and cost what an answer of it spent.
     pub(crate) fn add_usage(&mut self, usage: &Usage) {
-        // What is written as the total lacks parts in some stores, or is another provider's idea.
-        let tokens = usage.tokens().or(usage.total);
-        self.tokens = sum([self.tokens, tokens]);
+        self.tokens = sum([self.tokens, usage.total_tokens()]);
         self.cost = sum_costs([self.cost, usage.cost_total]);
     }
 }
