@@ -115,11 +115,20 @@ impl std::fmt::Debug for Index {
 impl Index {
     /// Open the index for reading, brought up to the files first where `freshness` asks for it and
     /// no other process is writing.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFormat`] of a root; [`Error::Rules`] where what is left out is not known;
+    /// [`Error::Cancelled`]; [`Error::Store`] where the catalogue cannot be read, as that of a
+    /// newer version. What only keeps it from being brought up to the files is no error:
+    /// [`Index::obstacle`] says it.
     pub fn open(config: &Config, freshness: Freshness) -> Result<Index, Error> {
         Index::open_with(config, freshness, &mut |_| {})
     }
 
     /// [`Index::open`], with the progress of a sync given to `progress`.
+    ///
+    /// # Errors
+    /// As [`Index::open`].
     pub fn open_with(
         config: &Config,
         freshness: Freshness,
@@ -450,6 +459,10 @@ impl Index {
     /// It changes two things: a damaged store gets a mark, so that searches do not use damaged
     /// words and the next sync rebuilds the store; and a session file that holds other bytes than
     /// were catalogued is read again.
+    ///
+    /// # Errors
+    /// When one of the stores cannot be read. What differs is no error: the [`Verification`] says
+    /// it.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         let verification = verify(&self.stores, progress)?;
         // Session files that hold other bytes than were catalogued are read again, where that can

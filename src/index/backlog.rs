@@ -36,6 +36,9 @@ impl BacklogSize {
 impl Index {
     /// How much text the words lack. They lack all of it if they were removed or found damaged, or
     /// if they belong to another catalogue or were built by other rules.
+    ///
+    /// # Errors
+    /// When the catalogue or the words cannot be read.
     pub fn backlog_size(&self) -> Result<BacklogSize, Error> {
         // What is in memory has no words, and those in the index directory are not its own.
         if self.stores.catalogue.file().is_none() {

@@ -133,6 +133,9 @@ impl Indexer {
     /// Open an index that exists already; `None` if there is none. It waits only a moment for a
     /// watcher's turn to end. This is meant for programs that have just written a session: a
     /// running watcher is notified of that anyway.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process still holds the lock; otherwise as [`Indexer::open`].
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
             true => Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {}).map(Some),
@@ -146,6 +149,11 @@ impl Indexer {
     }
 
     /// Bring catalogue and words up to the files, and [prove](Indexer::prove) what grew.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where the lock was given up meanwhile and another process keeps it;
+    /// [`Error::Cancelled`]; when the catalogue or the words cannot be read or written. A session
+    /// file that cannot be read is no error: the [`Report`] counts it.
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.sync_within(None, progress)
     }
@@ -218,6 +226,9 @@ impl Indexer {
 
     /// Bring the catalogue up to the files. New text joins the backlog of the words, and searches
     /// read it from the files. A catalogue that turns out to be damaged is rebuilt.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync`], but for the words.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.hold()?;
         let mut report = Report {
@@ -245,6 +256,9 @@ impl Indexer {
     /// are removed. Files below no root and files that are no sources are skipped. No other file is
     /// looked at, with one exception: if there are [exclusion rules](Config::rules) and a session
     /// is new, its whole root is scanned.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync_catalogue`].
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
         let mut report = Report::default();
         self.sync_files_into(files, &mut report)?;
@@ -357,6 +371,9 @@ impl Indexer {
     }
 
     /// Throw both stores away and make them from the files.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync`].
     pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.hold()?;
         match self.condemned() {

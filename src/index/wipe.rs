@@ -17,6 +17,9 @@ impl Indexer {
     /// segments of the words are rewritten without it, and so is the catalogue. What cannot be
     /// wiped now, because a reader still uses it, is named in the notes of the report and wiped by
     /// the next sync.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync`].
     pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync(progress)?;
         self.catalogue.request_wipe()?;

@@ -28,6 +28,9 @@ impl Indexer {
     /// that were catalogued is read again, as by [`Indexer::heal`], and counts as changed, not as
     /// seen. With a budget nothing is noted of what is busy now: whoever has little time tries
     /// again.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync`].
     pub fn index_words(
         &mut self,
         budget: Option<Duration>,

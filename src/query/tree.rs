@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::{ChildSession, Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
 use crate::query::Snapshot;
 
-/// pi's filters of the tree view (formats: section 13 of the pi sheet).
+/// Which kinds of entries a tree shows: the filters of pi's own tree view, by its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum TreeFilter {

@@ -23,8 +23,9 @@ thread_local! {
 }
 
 /// Whether a panic on this thread would now be caught and become an error. The engine of the
-/// full-text index panics in assertions that damaged files break. A program's panic hook may keep
-/// silent then:
+/// full-text index panics in assertions that damaged files break. A program that is built with
+/// `panic = "abort"` ends there instead: nothing is caught, and this is of no use to it. Otherwise
+/// a program's panic hook may keep silent then:
 ///
 /// ```
 /// let usual = std::panic::take_hook();

@@ -39,7 +39,10 @@ impl SessionManager {
     /// # Errors
     /// [`Error::Invalid`] where the content of a user's or a model's message is neither text nor an
     /// array of blocks, or an answer has no usage with a cost. (pi writes these; its list then
-    /// lacks the session, or it fails as soon as it adds up the costs.)
+    /// lacks the session, or it fails as soon as it adds up the costs.) As every append:
+    /// [`Error::ReadOnly`]; [`Error::Gone`] and [`Error::Replaced`] where the file is no longer the
+    /// one that was opened; [`Error::NoBackups`] and [`Error::Unfinished`] where it is of an old
+    /// version; [`Error::NoLock`]; [`Error::Io`].
     pub fn append_message<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<String, Error> {
         let message = message.into();
         self.check_message(&message)?;
@@ -67,7 +70,11 @@ impl SessionManager {
         }
     }
 
-    /// Appends a change of the thinking level (pi: `appendThinkingLevelChange`).
+    /// Appends a change of the thinking level (pi: `appendThinkingLevelChange`). As in pi, the
+    /// level is not checked: [`THINKING_LEVELS`](crate::THINKING_LEVELS) has those that pi knows.
+    ///
+    /// # Errors
+    /// As every append: see [`SessionManager::append_message`].
     pub fn append_thinking_level_change(&mut self, level: &str) -> Result<String, Error> {
         let entry = ThinkingLevelChangeEntry {
             thinking_level: level.to_owned(),
@@ -77,6 +84,9 @@ impl SessionManager {
     }
 
     /// Appends a change of the model (pi: `appendModelChange`).
+    ///
+    /// # Errors
+    /// As every append: see [`SessionManager::append_message`].
     pub fn append_model_change(&mut self, provider: &str, model: &str) -> Result<String, Error> {
         let entry = ModelChangeEntry {
             provider: provider.to_owned(),
@@ -88,6 +98,9 @@ impl SessionManager {
 
     /// Appends a compaction (pi: `appendCompaction`). Without a first kept entry it keeps none. The
     /// prompt in force is written with it, where there is one.
+    ///
+    /// # Errors
+    /// As every append: see [`SessionManager::append_message`].
     pub fn append_compaction(&mut self, compaction: CompactionEntry) -> Result<String, Error> {
         self.insert("compaction", "", |session, place, out| {
             let mut entry = compaction.clone();
@@ -106,6 +119,9 @@ impl SessionManager {
     }
 
     /// Appends what an extension keeps (pi: `appendCustomEntry`).
+    ///
+    /// # Errors
+    /// As every append: see [`SessionManager::append_message`].
     pub fn append_custom_entry(
         &mut self,
         custom_type: &str,
@@ -120,6 +136,9 @@ impl SessionManager {
     }
 
     /// Appends what an extension says (pi: `appendCustomMessageEntry`).
+    ///
+    /// # Errors
+    /// As every append: see [`SessionManager::append_message`].
     pub fn append_custom_message_entry(
         &mut self,
         message: &CustomMessageEntry,
@@ -160,6 +179,9 @@ impl SessionManager {
     }
 
     /// Labels an entry, or without a label takes its label away (pi: `appendLabelChange`).
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`]; as every append: see [`SessionManager::append_message`].
     pub fn append_label_change(
         &mut self,
         target: &str,
@@ -175,6 +197,10 @@ impl SessionManager {
     }
 
     /// Appends another model's work beside the conversation (pi since 0.87: `appendUsage`).
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] where the agent knows no such entries; as every append: see
+    /// [`SessionManager::append_message`].
     pub fn append_usage(&mut self, usage: &UsageEntry) -> Result<String, Error> {
         self.demand_prompts("usage entries")?;
         self.append("usage", "", |out| usage.write_members(out))
@@ -183,6 +209,10 @@ impl SessionManager {
     /// Replaces what the model sees of a message on the active branch, from here on (pi since 0.87:
     /// `appendContextEdit`): with other content, text or an array of blocks, or without content not
     /// at all. The message itself stays in the file.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`]; [`Error::Invalid`] where the entry is not on the active branch, or has
+    /// no content that could be seen so; as [`SessionManager::append_usage`].
     pub fn append_context_edit(
         &mut self,
         target: &str,
@@ -235,6 +265,9 @@ impl SessionManager {
 
     /// Moves to another entry, or before the first, and appends a summary of the branch that is
     /// left (pi: `branchWithSummary`).
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`]; as every append: see [`SessionManager::append_message`].
     pub fn branch_with_summary(
         &mut self,
         at: Option<&str>,

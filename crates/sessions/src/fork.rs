@@ -22,12 +22,18 @@ impl SessionManager {
     /// all branches, under a new header that names the old file. An old version is brought up to
     /// date in the copy. (pi copies its entries as they are under a header of version 3, and can no
     /// longer read them.)
+    ///
+    /// # Errors
+    /// [`Error::NotASession`] where the source has no header first; [`Error::Io`].
     pub fn fork_from(setup: &Setup, source: &Path, cwd: &str) -> Result<Self, Error> {
         Self::fork_from_with(setup, source, cwd, &NewSession::default())
     }
 
     /// Copies a session as [`SessionManager::fork_from`] does, with the id that `new` gives. The
     /// parent is the source, whatever `new` says.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an id that cannot be one; otherwise as [`SessionManager::fork_from`].
     pub fn fork_from_with(
         setup: &Setup,
         source: &Path,
@@ -69,6 +75,9 @@ impl SessionManager {
     /// Gives the new file; `None` in memory.
     ///
     /// The file is written at once where it has a message for which the profile lets files appear.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`]; [`Error::Io`] where the new file cannot be written.
     pub fn create_branched_session(&mut self, leaf: &str) -> Result<Option<&Path>, Error> {
         self.known(leaf)?;
         let entries = self.without_labels(leaf);

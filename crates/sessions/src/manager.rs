@@ -127,12 +127,19 @@ impl std::fmt::Debug for SessionManager {
 impl SessionManager {
     /// A session that begins now in that working directory, an absolute path (pi:
     /// `SessionManager.create`). Its file appears when the profile says.
+    ///
+    /// # Errors
+    /// None as yet: nothing is written before the first append, which says what is wrong with the
+    /// folder.
     pub fn create(setup: &Setup, cwd: &str) -> Result<Self, Error> {
         Self::create_with(setup, cwd, &NewSession::default())
     }
 
     /// A session that begins now, as [`SessionManager::create`] makes it, with the id or the parent
     /// that `new` gives.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an id that cannot be one; otherwise as [`SessionManager::create`].
     pub fn create_with(setup: &Setup, cwd: &str, new: &NewSession) -> Result<Self, Error> {
         let session_dir = setup.session_dir(cwd);
         Self::begin(setup, cwd, session_dir, true, new)
@@ -196,6 +203,9 @@ impl SessionManager {
     }
 
     /// Begins another session in this one's place (pi: `newSession`). Gives its file.
+    ///
+    /// # Errors
+    /// As [`SessionManager::create_with`].
     pub fn new_session(&mut self, new: &NewSession) -> Result<Option<&Path>, Error> {
         let (dir, persisted) = (self.session_dir.clone(), self.is_persisted());
         *self = Self::begin(&self.setup, &self.cwd, dir, persisted, new)?;
@@ -300,6 +310,9 @@ impl SessionManager {
     }
 
     /// What it would see at another entry.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`].
     pub fn build_session_context_at(&self, id: &str) -> Result<SessionContext<'_>, Error> {
         self.known(id)?;
         Ok(context::of(&self.branch_of(id)))
@@ -307,6 +320,9 @@ impl SessionManager {
 
     /// Stands at that entry: the next one becomes its child (pi: `branch`). Nothing is written:
     /// what is not followed by an append is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`].
     pub fn set_leaf(&mut self, id: &str) -> Result<(), Error> {
         self.known(id)?;
         self.leaf = Some(id.into());

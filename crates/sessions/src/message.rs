@@ -7,7 +7,7 @@ use super::value::{Json, Value, object, put};
 use sessionary_formats::json;
 
 object! {
-    /// What the model is told before everything else (pi since 1.0: `SystemMessage`).
+    /// What the model is told before everything else (pi since 0.87: `SystemMessage`).
     SystemMessage tag "role" = "system" {
         /// The prompt.
         content: "content" Content,

@@ -35,11 +35,17 @@ impl SessionManager {
 
     /// Opens a session file with another working directory than its header's (pi: `cwdOverride`).
     /// The header stays as it is. Otherwise as [`SessionManager::open`].
+    ///
+    /// # Errors
+    /// As [`SessionManager::open`].
     pub fn open_in(setup: &Setup, path: &Path, cwd: &str) -> Result<Self, Error> {
         Self::open_with(setup, path, Some(cwd), false)
     }
 
     /// Opens a session file to look at: whatever would change it is [`Error::ReadOnly`].
+    ///
+    /// # Errors
+    /// [`Error::Gone`] where there is no such file; otherwise as [`SessionManager::open`].
     pub fn open_read_only(setup: &Setup, path: &Path) -> Result<Self, Error> {
         Self::open_with(setup, path, None, true)
     }
@@ -47,6 +53,9 @@ impl SessionManager {
     /// The session of that directory whose file was changed last, or a new one (pi:
     /// `SessionManager.continueRecent`). In a flat folder only sessions whose header names that
     /// directory count.
+    ///
+    /// # Errors
+    /// As [`SessionManager::open`] and [`SessionManager::create`].
     pub fn continue_recent(setup: &Setup, cwd: &str) -> Result<Self, Error> {
         match most_recent(setup, cwd) {
             Some(path) => {
@@ -61,6 +70,9 @@ impl SessionManager {
     /// Takes up another file in this one's place (pi: `setSessionFile`). Working directory and
     /// folder stay, and a session in memory stays in memory: it takes the file's entries, and
     /// writes nothing.
+    ///
+    /// # Errors
+    /// As [`SessionManager::open`].
     pub fn set_session_file(&mut self, path: &Path) -> Result<(), Error> {
         let mut other = Self::open_with(&self.setup, path, Some(&self.cwd), self.read_only)?;
         other.session_dir.clone_from(&self.session_dir);
@@ -74,6 +86,9 @@ impl SessionManager {
     /// The id of the entry on a line of the file, counted from 1 as elsewhere in this library
     /// (`L17`). In a file of an old version it is the id that the entry will have. `None` where
     /// there is no such line, or it holds no entry, or one without an id.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file cannot be read.
     pub fn id_at_line(&self, line: u64) -> Result<Option<&str>, Error> {
         let Some(path) = self.session_file().filter(|_| self.written) else {
             return Ok(None);

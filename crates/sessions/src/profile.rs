@@ -59,7 +59,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// pi 1.5.
+    /// pi 1.5. It writes what 0.87 writes, but a new session's file appears with the first message.
     pub const PI: Self = Self {
         agent: "pi",
         dialect: Dialect::PI,

@@ -41,7 +41,7 @@ object! {
         usage: "usage" Option<Usage>,
         /// Whether an extension wrote it.
         from_hook: "fromHook" Option<bool>,
-        /// The prompt in force (pi since 1.0); written by the manager.
+        /// The prompt in force (pi since 0.87); written by the manager.
         system_message: "systemMessage" Option<Json>,
     }
 }
@@ -105,7 +105,7 @@ object! {
 }
 
 object! {
-    /// Another model's work beside the conversation (pi since 1.0: `UsageEntry`).
+    /// Another model's work beside the conversation (pi since 0.87: `UsageEntry`).
     UsageEntry skip BASE {
         /// What the work was.
         kind: "kind" String,

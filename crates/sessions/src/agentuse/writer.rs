@@ -34,6 +34,9 @@ pub struct SessionWriter {
 impl SessionWriter {
     /// Begins a session below a [project's folder](super::project_folder). It is running; its id
     /// and times are made here. `sync`: see [there](Self::sync).
+    ///
+    /// # Errors
+    /// [`Error::Io`] where its folder or document cannot be written.
     pub fn create(
         project: &Path,
         document: SessionDocument,
@@ -45,6 +48,9 @@ impl SessionWriter {
     }
 
     /// Goes on with a session that is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::NotASession`] where its document is none, or has no id.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Result<Self, Error> {
         let mut writer = Self {
             folder: folder.to_path_buf(),
@@ -85,6 +91,9 @@ impl SessionWriter {
     }
 
     /// Begins a session that this one starts, in its folder.
+    ///
+    /// # Errors
+    /// As [`SessionWriter::create`].
     pub fn create_subagent(&self, mut document: SessionDocument) -> Result<Self, Error> {
         document.parent_session_id = Some(self.id.clone());
         document.agent.is_sub_agent = true;
@@ -104,6 +113,9 @@ impl SessionWriter {
     }
 
     /// Says how the session stands, and what failed. The rest of `session.json` stays.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::NotASession`] where its document is none.
     pub fn set_status(&self, status: Status, error: Option<&Json>) -> Result<(), Error> {
         let mut text = self.document()?;
         let mut value = String::new();
@@ -120,6 +132,9 @@ impl SessionWriter {
     }
 
     /// Writes a message, or puts it in place of the one with its id. Gives the id.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an id that is no name of a folder; [`Error::Io`].
     pub fn write_message(&self, mut message: MessageDocument) -> Result<String, Error> {
         let now = self.clock.now_ms();
         if message.id.is_empty() {
@@ -136,6 +151,9 @@ impl SessionWriter {
 
     /// Writes a part of a message, or puts it in place of the one with its id. Gives the id. A part
     /// without a time stands behind those that have one.
+    ///
+    /// # Errors
+    /// As [`SessionWriter::write_message`].
     pub fn write_part(&self, message_id: &str, mut part: Part) -> Result<String, Error> {
         if part.id.is_empty() {
             part.id = ulid(self.clock.now_ms(), &*self.ids);

@@ -31,12 +31,18 @@ pub struct SessionReader {
 
 impl SessionReader {
     /// Reads as clido does: what it refuses is the last item. Empty lines are passed over.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::new(path, true)
     }
 
     /// Reads on past what clido refuses: every bad line is an item, and lines of unknown types and
     /// of newer versions are lines like others.
+    ///
+    /// # Errors
+    /// As [`SessionReader::open`].
     pub fn open_lenient(path: &Path) -> Result<Self, Error> {
         Self::new(path, false)
     }

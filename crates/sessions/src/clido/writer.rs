@@ -30,6 +30,9 @@ pub struct SessionWriter {
 impl SessionWriter {
     /// Begins a session: the file, and the folders above it, appear with their first line. An
     /// existing file is an error.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file is there, or cannot be made; [`Error::NoLock`].
     pub fn create(
         path: &Path,
         session_id: &str,
@@ -60,6 +63,9 @@ impl SessionWriter {
     }
 
     /// Goes on with a session that is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file cannot be opened, as one that is not there.
     pub fn append_to(path: &Path) -> Result<Self, Error> {
         let file = OpenOptions::new().read(true).append(true).open(path);
         Ok(Self::of(path, file.map_err(Error::io(path))?))
@@ -79,6 +85,9 @@ impl SessionWriter {
     /// where it did, unless a program without a lock went on behind it in that moment: then the
     /// line stays, as much of it as was written. Gives where it stands, with the end that the line
     /// before it lacked.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::NoLock`].
     pub fn write_line(&mut self, line: &SessionLine) -> Result<Range<u64>, Error> {
         let line = line_of(line)?;
         match self.redacts {
