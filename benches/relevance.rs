@@ -334,7 +334,7 @@ impl States {
         use sessionary::Freshness::AsCommitted;
         let open = |name| Index::open(&config(name), AsCommitted);
         Indexer::open(&config("nothing"))?.sync_catalogue(&mut |_| {})?;
-        Indexer::open(&config("all"))?.sync(&mut |_| {})?;
+        Indexer::open(&config("all"))?.sync()?;
         // Files that are elsewhere while the words are made come later.
         let (late, elsewhere) = (late(root)?, root.with_extension("late"));
         std::fs::create_dir(&elsewhere)?;
@@ -342,7 +342,7 @@ impl States {
         for (number, path) in late.iter().enumerate() {
             std::fs::rename(path, away(number))?;
         }
-        Indexer::open(&config("nearly"))?.sync(&mut |_| {})?;
+        Indexer::open(&config("nearly"))?.sync()?;
         for (number, path) in late.iter().enumerate() {
             std::fs::rename(away(number), path)?;
         }

@@ -411,7 +411,7 @@ fn judge() -> Result<()> {
     let queries = remembered::write(&sessions)?;
     let root = sessionary::RootSpec::new("pi", sessions);
     let config = sessionary::Config::new(folder.path().join("index"), vec![root]);
-    sessionary::Indexer::open(&config)?.sync(&mut |_| {})?;
+    sessionary::Indexer::open(&config)?.sync()?;
     let index = sessionary::Index::open(&config, sessionary::Freshness::AsCommitted)?;
     for (kind, figures) in remembered::measure(&index, &queries)? {
         println!(

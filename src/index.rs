@@ -449,8 +449,7 @@ impl Index {
     }
 
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session
-    /// values, passages. `progress` gets the number of files and bytes to be compared, and then
-    /// repeatedly how many were.
+    /// values, passages.
     ///
     /// It may run beside writers: each file is compared up to its catalogued end, and what seems to
     /// differ is looked at again in a newer state of both stores. No transaction stays open while
@@ -463,7 +462,16 @@ impl Index {
     /// # Errors
     /// When one of the stores cannot be read. What differs is no error: the [`Verification`] says
     /// it.
-    pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
+    pub fn verify(&self) -> Result<Verification, Error> {
+        self.verify_with(&mut |_| {})
+    }
+
+    /// [`Index::verify`]. `progress` gets the number of files and bytes to be compared, and then
+    /// repeatedly how many were.
+    ///
+    /// # Errors
+    /// As [`Index::verify`].
+    pub fn verify_with(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         let verification = verify(&self.stores, progress)?;
         // Session files that hold other bytes than were catalogued are read again, where that can
         // be done now; the next sync does it otherwise, if not by itself.

@@ -43,7 +43,7 @@ fn config(index_dir: &Path, case: &str) -> Config {
 /// A synced index of one case.
 fn index(index_dir: &Path, case: &str) -> Index {
     let config = config(index_dir, case);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     Index::open(&config, Freshness::AsCommitted).unwrap()
 }
 
@@ -96,7 +96,7 @@ fn fixtures_are_listed_shown_and_counted_as_expected() {
     for (case, expected) in &cases {
         let place = tempfile::tempdir().unwrap();
         let index = index(place.path(), case);
-        let verified = index.verify(&mut |_| {}).unwrap();
+        let verified = index.verify().unwrap();
         assert_eq!(verified.differences, [], "{case}");
         let project = fixtures().join(case).join("project");
         let rows = index.list(&ListScope::default()).unwrap().sessions;
@@ -263,7 +263,7 @@ fn an_error_of_a_run_is_no_name() {
     indexer.sync_catalogue(&mut |_| {}).unwrap();
     for is_indexed in [false, true] {
         if is_indexed {
-            indexer.sync(&mut |_| {}).unwrap();
+            indexer.sync().unwrap();
         }
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let scope = SearchScope::default();
@@ -330,7 +330,7 @@ fn a_check_looks_at_directories() {
     let check = |changed: u64, word: &str, total: u64| {
         settle();
         let mut indexer = Indexer::open(&config).unwrap();
-        let report = indexer.sync(&mut |_| {}).unwrap();
+        let report = indexer.sync().unwrap();
         assert_eq!(
             (report.files_changed, report.files_unreadable),
             (changed, 0)
@@ -360,7 +360,7 @@ fn a_check_looks_at_directories() {
     let edited = r#"{"id":"m/part/0.json","type":"text","text":"otter","time":{"start":5}}"#;
     fs::write(base.join(session).join("m/part/0.json"), edited).unwrap();
     let (_, index) = check(0, "walrus", 10 - 1);
-    let verified = index.verify(&mut |_| {}).unwrap();
+    let verified = index.verify().unwrap();
     assert_eq!(verified.differences, []);
     let behind: Vec<_> = verified.behind.iter().map(|one| &one.source).collect();
     assert_eq!(behind, [&Some(base.join(session).join("m/part/0.json"))]);
@@ -376,7 +376,7 @@ fn a_check_looks_at_directories() {
     fs::remove_file(base.join(session).join("m/part/2.json")).unwrap();
     let (report, index) = check(3, "otter", 3);
     assert_eq!(report.files_seen, 9);
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
     // From time to time every file is looked at.
     fs::write(base.join(session).join("n/part/4.json"), edited).unwrap();
     check(0, "otter", 3);
@@ -386,15 +386,15 @@ fn a_check_looks_at_directories() {
         .execute("UPDATE _roots SET full_scan_ms = 0", [])
         .unwrap();
     let (_, index) = check(1, "otter", 4);
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
     // A folder that goes takes its rows along.
     fs::remove_dir_all(base.join(session).join("n")).unwrap();
     fs::write(base.join("d56553675460857d/x"), "").unwrap();
     fs::remove_dir_all(base.join(session).join("m/part")).unwrap();
     let index = {
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         Index::open(&config, Freshness::AsCommitted).unwrap()
     };
     assert_eq!(index.list(&ListScope::default()).unwrap().sessions, []);
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
 }

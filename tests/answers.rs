@@ -93,10 +93,7 @@ impl World {
     /// The same question with nothing indexed, and with everything.
     fn both(&self, check: impl Fn(&Index)) {
         check(&self.index());
-        Indexer::open(&self.config())
-            .unwrap()
-            .sync(&mut |_| {})
-            .unwrap();
+        Indexer::open(&self.config()).unwrap().sync().unwrap();
         check(&self.index());
     }
 }

@@ -113,13 +113,13 @@ impl Home {
 }
 
 pub fn sync(config: &Config) -> Report {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap()
+    Indexer::open(config).unwrap().sync().unwrap()
 }
 
 /// Neither store says anything else than the agent's stores and the archive do, which is whole.
 pub fn is_whole(config: &Config) {
     let index = Index::open(config, Freshness::Check).unwrap();
-    let found = index.verify(&mut |_| {}).unwrap();
+    let found = index.verify().unwrap();
     assert_eq!((&*found.differences, &*found.behind), (&[][..], &[][..]));
     assert!(found.unread.is_empty(), "{:?}", found.unread);
     let kept = config.verify_archive().unwrap().unwrap();
@@ -152,7 +152,7 @@ fn an_agents_own_list_is_without_the_sessions_whose_files_are_gone() {
     let profile = Profile::of("pi").expect("a known agent");
     let setup = &Setup::new(profile, home.0.path().join("pi"));
     let go_on = &|_, _| ControlFlow::Continue(());
-    let theirs = SessionManager::list_all(setup, go_on).unwrap();
+    let theirs = SessionManager::list_all(setup).unwrap();
     assert_eq!(theirs.len(), 1);
     for directory in [None, Some("/code")] {
         let scope = AgentListScope {
@@ -206,7 +206,7 @@ fn a_rebuilt_index_has_what_only_the_archive_holds() {
     home.sync();
     let before = home.list();
     let mut indexer = Indexer::open(&home.config()).unwrap();
-    indexer.rebuild(&mut |_| {}).unwrap();
+    indexer.rebuild().unwrap();
     drop(indexer);
     let names = |rows: &[SessionRow]| {
         let rows = rows.iter();

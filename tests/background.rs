@@ -322,7 +322,7 @@ fn what_is_owed_is_counted_in_entries_each_once() {
         }
     }
     assert!(told == answers || told == (0, 0), "{told:?} of {all:?}");
-    let report = indexer.sync(&mut |_| {}).expect("it syncs");
+    let report = indexer.sync().expect("it syncs");
     assert_eq!((report.outstanding, report.outstanding_bytes), (0, 0));
     assert_eq!(owed(), (0, 0));
 }

@@ -26,9 +26,9 @@ fn config(index_dir: &Path, projects: &Path) -> Config {
 /// An index of these projects, which equals the files.
 fn index(index_dir: &Path, projects: &Path) -> Index {
     let config = config(index_dir, projects);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-    let verified = index.verify(&mut |_| {}).unwrap();
+    let verified = index.verify().unwrap();
     assert_eq!(verified.differences, []);
     assert_eq!(verified.behind, []);
     index
@@ -483,11 +483,11 @@ fn a_torn_line_is_completed_later() {
             let (begin, end) = line.split_at(line.len() / 2);
             for part in [begin, end, "\n"] {
                 file.write_all(part.as_bytes()).unwrap();
-                indexer.sync(&mut |_| {}).unwrap();
+                indexer.sync().unwrap();
             }
             if line.len() % 3 == 0 {
                 let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-                assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+                assert_eq!(index.verify().unwrap().differences, []);
             }
         }
         expected.insert(uuid(number), case);
@@ -633,7 +633,7 @@ fn a_copied_project_hangs_together_by_itself() {
     }
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path(), projects);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     let forks = "SELECT c.path, p.path FROM forks f JOIN sessions c USING (session)
         JOIN sessions p ON p.session = f.parent ORDER BY 1";

@@ -49,9 +49,9 @@ impl Home {
     /// An index of what is there now, which equals the files.
     fn index(&self) -> Index {
         let config = self.config();
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         index
     }
 
@@ -451,7 +451,7 @@ fn a_compressed_rollout_that_is_cut_is_unread() {
     for _ in 0..2 {
         crate::archive::sync(&home.config());
         let index = Index::open(&home.config(), Freshness::AsCommitted).unwrap();
-        let found = index.verify(&mut |_| {}).unwrap();
+        let found = index.verify().unwrap();
         let unread: Vec<_> = found.unread.iter().map(|unread| &unread.path).collect();
         assert_eq!(unread, [&compressed]);
         assert!(found.behind.is_empty(), "{:?}", found.behind);
@@ -474,9 +474,9 @@ fn a_compressed_rollout_is_kept_as_it_was() {
         ..home.config()
     };
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     indexer.keep(&["codex".to_owned()]).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     drop(indexer);
     let index = || Index::open(&config, Freshness::Check).unwrap();
     let live = index();
@@ -601,7 +601,7 @@ fn a_forgotten_rollout_is_not_kept_where_codex_archives_it() {
     };
     let mut indexer = Indexer::open(&config).unwrap();
     indexer.keep(&["codex".to_owned()]).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     let row = session(&Index::open(&config, Freshness::AsCommitted).unwrap(), 1);
     assert_eq!(indexer.forget(&row, &mut Report::default()).unwrap(), 1);
     drop(indexer);
@@ -931,9 +931,9 @@ fn names_are_not_kept() {
     let config = keeping(&home);
     let sync = || {
         let mut indexer = Indexer::open(&config).unwrap();
-        indexer.sync(&mut |_| {}).unwrap();
+        indexer.sync().unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         index
     };
     let index = sync();
@@ -1089,7 +1089,7 @@ fn a_damaged_database_costs_no_name() {
     assert_eq!(name_of(&home.index(), 1).unwrap(), "The grebe");
     fs::write(home.codex().join("state_5.sqlite"), "no database").unwrap();
     let config = home.config();
-    let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let report = Indexer::open(&config).unwrap().sync().unwrap();
     assert!(
         report
             .notes
@@ -1152,7 +1152,7 @@ fn a_locked_database_costs_no_name() {
     };
     lock("EXCLUSIVE");
     let config = home.config();
-    let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let report = Indexer::open(&config).unwrap().sync().unwrap();
     let notes = report.notes.join("\n");
     assert!(
         notes.contains("state_6.sqlite") && notes.contains("locked"),
@@ -1164,7 +1164,7 @@ fn a_locked_database_costs_no_name() {
     lock("NORMAL");
     assert_eq!(name_of(&home.index(), 1).unwrap(), "Of the newer one");
     lock("EXCLUSIVE");
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     assert_eq!(name_of(&index, 1).unwrap(), "Of the newer one");
 }
@@ -1186,7 +1186,7 @@ fn a_fifo_in_the_place_of_names_is_not_waited_for() {
     fifo(&journal);
     threads.call(1, Some("The puffin"));
     let config = home.config();
-    let report = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let report = Indexer::open(&config).unwrap().sync().unwrap();
     let notes = report.notes.join("\n");
     assert!(notes.contains("-journal: it is no regular file"), "{notes}");
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();

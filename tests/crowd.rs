@@ -116,7 +116,7 @@ fn write(place: &Path, number: usize) -> String {
         if rng.random_ratio(1, 2) {
             continue;
         }
-        match Indexer::open(&config).and_then(|mut indexer| indexer.sync(&mut |_| {})) {
+        match Indexer::open(&config).and_then(|mut indexer| indexer.sync()) {
             Ok(_) => {
                 syncs += 1;
                 if syncs == 5 {
@@ -296,7 +296,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
         }
     }
     let config = config(place);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     clean(&index, "after the crowd");
     let entries: u64 = index

@@ -161,7 +161,7 @@ impl Place {
     /// The index is as good as one from scratch.
     fn is_whole(&self, index: &Path, when: &str) {
         let config = self.config(index);
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         same(&dump(&index), &self.expected, when);
     }
@@ -384,7 +384,7 @@ fn a_root_that_is_stored_as_another_machines_is_a_difference() {
     let config = place.config(&place.whole);
     let differences = || {
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        index.verify(&mut |_| {}).unwrap().differences
+        index.verify().unwrap().differences
     };
     assert_eq!(differences(), []);
     let catalogue = Connection::open(place.whole.join(CATALOGUE)).unwrap();
@@ -422,7 +422,7 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
         fs::write(sessions.join("1.jsonl"), text).unwrap();
         let root = root("pi", "pi", &home.path().join("sessions"));
         let config = Config::new(home.path().join("index"), vec![root]);
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let connection = Connection::open(config.index_dir.join("v5/catalogue.sqlite")).unwrap();
         let planted = format!("UPDATE _entries SET {damage} WHERE key % 3 = 0");
         assert!(connection.execute(&planted, []).unwrap() > 5, "{damage}");
@@ -449,9 +449,9 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
         ask();
         fs::remove_dir_all(config.index_dir.join("v5/words")).unwrap();
         ask();
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let index = ask();
-        let found = index.verify(&mut |_| {}).unwrap().differences;
+        let found = index.verify().unwrap().differences;
         assert!(found.is_empty(), "{damage}: {found:?}");
     }
 }
@@ -466,7 +466,7 @@ fn to_open_a_catalogue_again_gives_up_no_lock_on_it() {
     let home = tempfile::tempdir().unwrap();
     let root = root("pi", "pi", &home.path().join("sessions"));
     let config = Config::new(home.path().join("index"), vec![root]);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let file = fs::metadata(config.index_dir.join(CATALOGUE)).unwrap();
     let locks = || {
         let all = fs::read_to_string("/proc/locks").unwrap();

@@ -183,10 +183,7 @@ impl Store {
     }
 
     pub fn sync(&self) -> Index {
-        Indexer::open(&self.config())
-            .unwrap()
-            .sync(&mut |_| {})
-            .unwrap();
+        Indexer::open(&self.config()).unwrap().sync().unwrap();
         self.index()
     }
 
@@ -362,14 +359,14 @@ fn what_has_not_changed_is_not_read() {
     store.sync();
     std::thread::sleep(std::time::Duration::from_millis(100));
     let mut indexer = Indexer::open(&store.config()).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
-    let report = indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
+    let report = indexer.sync().unwrap();
     assert_eq!(
         (report.files_changed, report.bytes_read, report.proof_bytes),
         (0, 0, 0)
     );
     store.text("ses_7", "msg_2_ses_7", "prt_9", "something new");
-    let report = indexer.sync(&mut |_| {}).unwrap();
+    let report = indexer.sync().unwrap();
     assert_eq!(report.files_changed, 1, "of twenty sessions one");
     store.text("ses_8", "msg_2_ses_8", "prt_8", "something more");
     let wal = store.folder().join("opencode.db-wal");
@@ -581,7 +578,7 @@ fn history(seed: u64) -> Vec<String> {
             }
             11 => {
                 log.push("sync".into());
-                indexer.sync(&mut |_| {}).unwrap();
+                indexer.sync().unwrap();
             }
             12 => {
                 log.push("a hint".into());
@@ -662,7 +659,7 @@ fn an_agent_that_writes_does_not_notice() {
         };
         let (mut looks, mut indexer) = (0, Indexer::open(&store.config()).unwrap());
         while writer.try_wait().unwrap().is_none() {
-            indexer.sync(&mut |_| {}).unwrap();
+            indexer.sync().unwrap();
             looks += 1;
             let there = names(&store.folder());
             assert!(there.iter().all(|name| allowed.contains(name)), "{there:?}");

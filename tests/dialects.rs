@@ -253,7 +253,7 @@ fn our_list(setup: &Setup, dialect: &'static Dialect, index: &Path) -> Rows {
         let path = |info: &SessionInfo| below(&setup.sessions, &info.path);
         all.iter().map(|info| (path(info), row(info))).collect()
     };
-    let manager = SessionManager::list_all(setup, go_on).expect("a list");
+    let manager = SessionManager::list_all(setup).expect("a list");
     let config = Config::new(index, vec![root(setup, dialect)]).with_format(dialect);
     let index = Index::open(&config, Freshness::Check).expect("an index");
     assert!(index.is_complete());

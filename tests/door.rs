@@ -107,7 +107,7 @@ fn a_search_is_ended_from_another_thread() {
         ..config.clone()
     })
     .unwrap()
-    .sync(&mut |_| {})
+    .sync()
     .unwrap();
     assert_eq!(
         index

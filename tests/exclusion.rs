@@ -37,7 +37,7 @@ fn config(home: &Path, globs: &[&str]) -> Config {
 }
 
 fn sync(config: &Config) {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(config).unwrap().sync().unwrap();
 }
 
 /// The index of two sessions, of which one is to be excluded afterwards.
@@ -206,7 +206,7 @@ fn adding_a_glob_wipes_what_it_excludes() {
     }
     let unchanged = Index::open(&less, Freshness::Check).unwrap();
     assert_eq!(unchanged.report().unwrap().files_changed, 0);
-    assert_eq!(unchanged.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(unchanged.verify().unwrap().differences, []);
     assert_eq!(unchanged.status().unwrap().roots[0].excluded, 3);
     drop(unchanged);
 
@@ -216,7 +216,7 @@ fn adding_a_glob_wipes_what_it_excludes() {
     assert_eq!(count_hits(&back, "quetzalcoatl"), 20);
     sync(&back);
     let index = Index::open(&back, Freshness::AsCommitted).unwrap();
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_session_of_many_files_goes_as_a_whole() {
         let index = Index::open(&none, Freshness::AsCommitted).unwrap();
         assert_eq!(index.list(&ListScope::default()).unwrap().total, 0);
         assert!(index.status().unwrap().roots[1].excluded > 3);
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         assert_eq!(index.dump_words().unwrap(), []);
     }
 }
@@ -259,7 +259,7 @@ fn a_working_directory_that_is_told_late_is_swept() {
         assert_eq!(files_with(&home.join("index"), "quetzalcoatl"), 0);
         let index = Index::open(&less, Freshness::AsCommitted).unwrap();
         assert_eq!(index.status().unwrap().roots[0].excluded, 1);
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
     }
 }
 
@@ -354,7 +354,7 @@ fn a_session_that_was_moved_is_left_out_by_where_it_began_too() {
                 assert_eq!(files_with(&index, "quetzalcoatl"), 0, "{agent}");
                 let index = Index::open(&less, Freshness::AsCommitted).unwrap();
                 assert_eq!(index.status().unwrap().roots[0].excluded, 1, "{agent}");
-                assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+                assert_eq!(index.verify().unwrap().differences, []);
             }
         }
     }
@@ -395,7 +395,7 @@ fn what_belongs_to_a_session_goes_with_its_file() {
             assert_eq!(paths(&less), ["agent-b2.jsonl"]);
             let index = Index::open(&less, Freshness::AsCommitted).unwrap();
             assert_eq!(index.status().unwrap().roots[0].excluded, 5);
-            assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+            assert_eq!(index.verify().unwrap().differences, []);
             for word in ["agent-b1", "x1.txt"] {
                 assert_eq!(files_with(&place.path().join("index"), word), 0, "{word}");
             }
@@ -439,7 +439,7 @@ fn a_root_that_is_excluded_may_be_unreadable() {
             let status = index.status().unwrap();
             assert_eq!((status.sessions, status.problems), (0, 0));
             assert_eq!(status.roots[0].error, None);
-            let verified = index.verify(&mut |_| {}).unwrap();
+            let verified = index.verify().unwrap();
             assert_eq!(verified.differences, []);
             assert!(verified.unread.is_empty(), "{:?}", verified.unread);
             assert_eq!(files_with(&home.join("index"), "quetzalcoatl"), 0);
@@ -555,7 +555,7 @@ fn damaged_words_do_not_keep_what_is_excluded() {
         // How many segments there are depends on the threads: the wipe reads those that hold what
         // goes, and a damaged one beside them is left to `verify`.
         let left: BTreeSet<_> = made
-            .verify(&mut |_| {})
+            .verify()
             .unwrap()
             .differences
             .into_iter()
@@ -639,7 +639,7 @@ fn a_rebuild_under_new_globs_wipes() {
     assert!(secrets.iter().all(|secret| files_with(&index, secret) > 0));
     let less = config(home, &["/code/hush"]);
     let mut indexer = Indexer::open(&less).unwrap();
-    indexer.rebuild(&mut |_| {}).unwrap();
+    indexer.rebuild().unwrap();
     for secret in &secrets {
         assert_eq!(files_with(&index, secret), 0, "{secret}");
     }
@@ -741,7 +741,7 @@ fn what_a_link_leads_to_is_excluded_by_its_own_path() {
         }
         assert!(files_with(&home.join(name), "zanzibar") > 0, "{name}");
         let index = Index::open(&less, Freshness::Check).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         assert_eq!(index.status().unwrap().roots[0].excluded, 4, "{name}");
     }
 }

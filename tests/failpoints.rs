@@ -129,7 +129,7 @@ impl Place {
         fs::write(at("clido/c.jsonl"), clido.join(&b'\n')).unwrap();
         let before = config(folder.path(), First);
         if stage != First {
-            Indexer::open(&before).unwrap().sync(&mut |_| {}).unwrap();
+            Indexer::open(&before).unwrap().sync().unwrap();
         }
         if stage == Merged {
             for number in 0..CHANGES {
@@ -242,7 +242,7 @@ impl Place {
         let found =
             answers(&config, Freshness::Check).unwrap_or_else(|error| panic!("{when}: {error}"));
         assert!(found > 0, "{when}");
-        let report = Indexer::open(&config).and_then(|mut indexer| indexer.sync(&mut |_| {}));
+        let report = Indexer::open(&config).and_then(|mut indexer| indexer.sync());
         let report = report.unwrap_or_else(|error| panic!("{when}: {error}"));
         assert_eq!(report.outstanding, 0, "{when}");
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
@@ -343,10 +343,10 @@ fn the_process_that_is_disturbed() {
 fn disturb(config: &Config, stage: Stage) -> Result<Vec<String>, Error> {
     let notes = match stage {
         First | Grown | Excluded | Damaged | Unreadable | Merged => {
-            Indexer::open(config)?.sync(&mut |_| {})?.notes
+            Indexer::open(config)?.sync()?.notes
         }
         Purged => Indexer::open(config)?.purge(&mut |_| {})?.notes,
-        Rebuilt => Indexer::open(config)?.rebuild(&mut |_| {})?.notes,
+        Rebuilt => Indexer::open(config)?.rebuild()?.notes,
         Answered => {
             let mut index = Index::open(config, Freshness::Check)?;
             index.list(&ListScope::default())?;
@@ -476,7 +476,7 @@ fn an_archive_that_fails_at_any_step_is_caught_up_with() {
         };
         let sync = || {
             let mut indexer = Indexer::open(&config).unwrap();
-            indexer.sync(&mut |_| {}).unwrap().notes
+            indexer.sync().unwrap().notes
         };
         Indexer::open(&config).unwrap().keep(&[]).unwrap();
         fs::write(&file, session(1, 1)).unwrap();

@@ -20,7 +20,7 @@ fn config(place: &Path) -> Config {
 }
 
 fn sync(config: &Config) {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(config).unwrap().sync().unwrap();
 }
 
 /// Behind this number of the index that is there now.
@@ -93,7 +93,7 @@ fn a_place_that_was_kept_is_known_to_be_of_an_index_that_was_rebuilt() {
         fs::write(file, session(number, "more")).unwrap();
     }
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.rebuild(&mut |_| {}).unwrap();
+    indexer.rebuild().unwrap();
     drop(indexer);
     let kept: FeedPosition = serde_json::from_str(&kept).unwrap();
     assert!(kept.seq <= Index::subscribe(&config, None).unwrap().position().seq);

@@ -134,7 +134,7 @@ fn a_page_is_that_of_the_list_that_reads_all() {
     ];
     let config = Config::new(home.home.join("index"), roots.to_vec());
     let mut indexer = Indexer::open(&config).expect("an index");
-    indexer.sync(&mut |_| {}).expect("synced");
+    indexer.sync().expect("synced");
     drop(indexer);
     let (mut folded, mut here) = (0, 0);
     // With a root left out, whose rows no page may have, all are read as well.

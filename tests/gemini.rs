@@ -402,7 +402,7 @@ fn file_deleted_at_the_next_start_is_kept_as_gone() {
         all.iter().all(|row| row.archived != is_second(row)),
         "{all:?}"
     );
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
 }
 
 #[test]
@@ -513,10 +513,10 @@ fn a_folder_called_by_a_hash_is_of_the_directory_that_the_agent_lists() {
     };
     for (list, left) in [(aviary, 1), ("/w", 2), (aviary, 1)] {
         fs::write(&trusted, json!({list: "TRUST_FOLDER"}).to_string()).unwrap();
-        Indexer::open(&excluded).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&excluded).unwrap().sync().unwrap();
         let index = Index::open(&excluded, Freshness::AsCommitted).unwrap();
         assert_eq!(rows(&index).len(), left, "{list}");
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
     }
 }
 
@@ -531,9 +531,9 @@ fn what_a_list_excludes_stays_out_where_the_list_is_not_whole() {
         ..store.config()
     };
     let listed = |config: &Config| {
-        let report = Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+        let report = Indexer::open(config).unwrap().sync().unwrap();
         let index = Index::open(config, Freshness::AsCommitted).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         (rows(&index).len(), report.files_unreadable)
     };
     let whole = json!({"projects": {aviary: "aviary", "/w": "w"}}).to_string();
@@ -599,9 +599,9 @@ fn a_proven_directory_decides_what_is_excluded() {
         ..store.config()
     };
     let listed = |config: &Config| {
-        let report = Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+        let report = Indexer::open(config).unwrap().sync().unwrap();
         let index = Index::open(config, Freshness::AsCommitted).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         (rows(&index).len(), report.bytes_read)
     };
     let excluded = config(&["/home/ada/code"]);
@@ -632,9 +632,9 @@ fn a_session_that_is_excluded_by_its_proof_is_remembered() {
     };
     let excluded = rules("/home/ada/code");
     let synced = || {
-        let report = Indexer::open(&excluded).unwrap().sync(&mut |_| {}).unwrap();
+        let report = Indexer::open(&excluded).unwrap().sync().unwrap();
         let index = Index::open(&excluded, Freshness::AsCommitted).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
         (rows(&index).len(), report.bytes_read)
     };
     // Nothing of it is stored, also where a line sets the message that proves it.
@@ -684,7 +684,7 @@ fn a_proof_far_behind_the_beginning_is_looked_for_once() {
         ..store.config()
     };
     let synced = || {
-        let report = Indexer::open(&excluded).unwrap().sync(&mut |_| {}).unwrap();
+        let report = Indexer::open(&excluded).unwrap().sync().unwrap();
         let index = Index::open(&excluded, Freshness::AsCommitted).unwrap();
         (rows(&index).len(), report.bytes_read)
     };
@@ -709,7 +709,7 @@ fn project_root_decides_what_is_excluded() {
         ..store.config()
     };
     let listed = || {
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         rows(&Index::open(&config, Freshness::AsCommitted).unwrap()).len()
     };
     let all = listed();
@@ -719,7 +719,7 @@ fn project_root_decides_what_is_excluded() {
         fs::write(&file, cwd).unwrap();
         assert_eq!(listed(), expected, "{cwd}");
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.verify().unwrap().differences, []);
     }
     // Nor is anything of it kept.
     fs::remove_dir_all(store.path("tmp")).unwrap();

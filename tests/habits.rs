@@ -45,7 +45,7 @@ fn both(check: impl Fn(&Index)) {
     let index = || Index::open(&place.config(), Freshness::Check).unwrap();
     check(&index());
     let mut indexer = Indexer::open(&place.config()).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     drop(indexer);
     check(&index());
 }

@@ -68,7 +68,7 @@ impl Place {
     }
 
     fn sync(&self) -> Report {
-        self.indexer().sync(&mut |_| {}).unwrap()
+        self.indexer().sync().unwrap()
     }
 
     /// What the index says, without a look at any file.

@@ -133,7 +133,7 @@ fn config_of(place: &Path) -> Config {
 /// Sync until so many events were told, and stop there as a process that ends does.
 pub fn sync_stopped_at(mut left: u32, mut indexer: Indexer, config: &Config) -> Indexer {
     let stopped = catch_unwind(AssertUnwindSafe(|| {
-        indexer.sync(&mut |_| {
+        indexer.sync_with(&mut |_| {
             if left == 0 {
                 resume_unwind(Box::new(Stop));
             }
@@ -180,7 +180,7 @@ fn history(seed: u64, log: &mut Vec<String>) {
         match rng.random_range(0..12) {
             0..3 => {
                 log.push("sync".into());
-                indexer.sync(silent).unwrap();
+                indexer.sync().unwrap();
                 if rng.random_ratio(1, 4) {
                     clean(
                         &Index::open(&config, Freshness::AsCommitted).unwrap(),
@@ -229,7 +229,7 @@ fn history(seed: u64, log: &mut Vec<String>) {
         .search(word, &scope)
         .unwrap()
         .total;
-    indexer.sync(silent).unwrap();
+    indexer.sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     let expected = fresh(&config, &place.path().join("fresh"));
     same(&dump(&index), &dump(&expected), "after the history");

@@ -90,7 +90,7 @@ fn a_first_sync_that_is_called_off_loses_nothing_of_the_archive() {
     assert_eq!(ids(&home), ["gone", "there"]);
     fs::remove_dir_all(home.config().index_dir).unwrap();
     let config = home.config();
-    let called_off = Indexer::open(&config).unwrap().sync(&mut |event| {
+    let called_off = Indexer::open(&config).unwrap().sync_with(&mut |event| {
         if matches!(event, Event::Readable) {
             config.cancel.cancel();
         }
@@ -433,7 +433,7 @@ fn what_was_kept_below_a_root_within_a_root_is_listed_once() {
     let archived = |b| [("a".to_owned(), false), ("b".to_owned(), b)];
     assert_eq!(listed(&home.config()), archived(true));
     assert_eq!(listed(&both), archived(true));
-    Indexer::open(&both).unwrap().rebuild(&mut |_| {}).unwrap();
+    Indexer::open(&both).unwrap().rebuild().unwrap();
     assert_eq!(listed(&both), archived(true));
     // It comes back, is kept by the inner root as well, and goes again.
     fs::write(&path, session("b", "quetzal", 0..3)).unwrap();
@@ -441,7 +441,7 @@ fn what_was_kept_below_a_root_within_a_root_is_listed_once() {
     sync(&both);
     fs::remove_file(&path).unwrap();
     assert_eq!(listed(&both), archived(true));
-    Indexer::open(&both).unwrap().rebuild(&mut |_| {}).unwrap();
+    Indexer::open(&both).unwrap().rebuild().unwrap();
     assert_eq!(listed(&both), archived(true));
     is_whole(&both);
 }
@@ -559,7 +559,7 @@ fn a_forgotten_session_is_not_kept_at_another_path() {
             false => indexer.keep_no_more(&["pi".to_owned()]),
         };
         kept.unwrap();
-        indexer.sync(&mut |_| {}).unwrap();
+        indexer.sync().unwrap();
     }
     drop(indexer);
     let blocks = home.blocks();

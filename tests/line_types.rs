@@ -171,7 +171,7 @@ fn the_table_of_line_types_is_what_the_fixtures_say() {
         let cases = Store::cases(agent).into_iter();
         let roots = cases.map(|case| root(agent, agent, &folder.join(case)));
         let config = Config::new(place.path().join("index"), roots.collect());
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let mut table = Table::new();
         add(&mut table, None, format(agent), &index);

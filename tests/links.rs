@@ -99,7 +99,7 @@ fn a_link_out_of_the_roots_is_told_and_not_followed() {
         .to_vec();
     rounds.extend(rounds.clone());
     for (round, (config, expected)) in rounds.into_iter().enumerate() {
-        let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let synced = Indexer::open(&config).unwrap().sync().unwrap();
         assert_eq!(sources(&config), expected, "round {round}");
         let told = synced
             .notes
@@ -112,7 +112,7 @@ fn a_link_out_of_the_roots_is_told_and_not_followed() {
             synced.notes
         );
         // Told once.
-        let again = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let again = Indexer::open(&config).unwrap().sync().unwrap();
         assert_eq!(
             (again.files_changed, again.notes.len()),
             (0, 0),
@@ -138,7 +138,7 @@ fn who_names_a_file_behind_a_link_gets_no_further() {
     let place = tempfile::tempdir().unwrap();
     let config = places(place.path());
     let mut indexer = Indexer::open(&config).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     let behind =
         ["pi/--out--/three.jsonl", "pi/--a--/out.jsonl"].map(|path| place.path().join(path));
     let report = indexer.sync_files(&behind).unwrap();
@@ -158,7 +158,7 @@ fn who_names_a_file_behind_a_link_gets_no_further() {
     let report = indexer.sync_files(&[moved]).unwrap();
     assert_eq!((report.files_seen, report.vanished), (0, 1), "{report:?}");
     drop(indexer);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     clean(&index, "after the sync");
     same(
@@ -192,7 +192,7 @@ fn the_watcher_follows_no_link_out_either() {
         assert_eq!(has("--out--/three.jsonl"), follows);
         assert_eq!(has("--new--/three.jsonl"), follows);
         watcher.stop();
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         clean(&index, "after watching");
         same(
@@ -216,10 +216,10 @@ fn a_link_to_everything_is_told_and_followed_by_nobody() {
             .filter(|note| note.contains("that contain a root"));
         told.count()
     };
-    let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let synced = Indexer::open(&config).unwrap().sync().unwrap();
     assert_eq!(sources(&config), ALL);
     assert_eq!(told(&synced.notes), 1, "{:?}", synced.notes);
-    let again = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let again = Indexer::open(&config).unwrap().sync().unwrap();
     assert_eq!(again.notes.len(), 0, "{:?}", again.notes);
     let index = Index::open(&config, Freshness::Check).unwrap();
     let links = index.status().unwrap().roots;

@@ -471,8 +471,7 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
         };
         let root = crate::histories::dump::root("pi", "pi", &home.home.join(".pi/agent/sessions"));
         let config = sessionary::Config::new(home.home.join("index"), vec![root]);
-        let synced =
-            sessionary::Indexer::open(&config).and_then(|mut index| index.sync(&mut |_| {}));
+        let synced = sessionary::Indexer::open(&config).and_then(|mut index| index.sync());
         assert_eq!(synced.unwrap().files_changed, 60);
         // What was changed just now is looked into once more.
         home.settle();
@@ -509,8 +508,7 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
     let root = crate::histories::dump::root("pi", "pi", &folder);
     let config = sessionary::Config::new(home.home.join("index"), vec![root]);
     let sync = || {
-        let synced =
-            sessionary::Indexer::open(&config).and_then(|mut index| index.sync(&mut |_| {}));
+        let synced = sessionary::Indexer::open(&config).and_then(|mut index| index.sync());
         synced.unwrap()
     };
     sync();
@@ -556,7 +554,7 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
 
     // In an index that was rebuilt other sessions have these numbers.
     sessionary::Indexer::open(&config)
-        .and_then(|mut index| index.rebuild(&mut |_| {}))
+        .and_then(|mut index| index.rebuild())
         .unwrap();
     assert_eq!(written(&page), Vec::<Value>::new());
     let page = index.ask(|snapshot| snapshot.page(&scope)).unwrap();

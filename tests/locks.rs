@@ -133,7 +133,7 @@ fn who_writes_waits_for_any_writer_that_gets_on() {
         let mut child = start(&home, arguments);
         sleep(Duration::from_millis(200));
         // Other files than before, while it waits.
-        writer.rebuild(&mut |_| {}).expect("it gets on");
+        writer.rebuild().expect("it gets on");
         let waits = child.try_wait().expect("its state").is_none();
         assert!(waits, "{arguments:?}");
         drop(writer);

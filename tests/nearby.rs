@@ -71,7 +71,7 @@ fn what_is_near_is_what_the_branch_says_there() {
     let root = root("pi", "pi", &home.home.join(".pi/agent/sessions"));
     let config = Config::new(home.home.join("index"), vec![root]);
     let mut indexer = Indexer::open(&config).expect("an index");
-    indexer.sync(&mut |_| {}).expect("synced");
+    indexer.sync().expect("synced");
     drop(indexer);
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     let snapshot = index.snapshot().expect("a snapshot");

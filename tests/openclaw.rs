@@ -243,7 +243,7 @@ impl Claw {
 
     fn index(&self) -> Index {
         let config = self.config();
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         Index::open(&config, Freshness::AsCommitted).unwrap()
     }
 
@@ -602,10 +602,10 @@ fn reset_chain_of_three_windows_under_one_key() {
     // A turn of the last is no reason to read the others.
     std::thread::sleep(std::time::Duration::from_millis(100));
     let mut indexer = Indexer::open(&claw.config()).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     claw.append("s3", &user("c", Some("b-s3"), 3, "And the heron?"));
     claw.run("UPDATE session_nodes SET updated_at = updated_at + 9, last_activity_at = 5");
-    let report = indexer.sync(&mut |_| {}).unwrap();
+    let report = indexer.sync().unwrap();
     assert_eq!(report.files_changed, 1);
 }
 
@@ -1569,7 +1569,7 @@ fn history(seed: u64) -> Vec<String> {
             }
             (11, _) => {
                 log.push("sync".into());
-                indexer.sync(&mut |_| {}).unwrap();
+                indexer.sync().unwrap();
             }
             (12, _) => {
                 log.push("a hint".into());
@@ -1639,7 +1639,7 @@ fn gateway_writing_while_we_read() {
     };
     let (mut looks, mut indexer) = (0, Indexer::open(&claw.config()).unwrap());
     while writer.try_wait().unwrap().is_none() {
-        indexer.sync(&mut |_| {}).unwrap();
+        indexer.sync().unwrap();
         looks += 1;
         for name in fs::read_dir(folder).unwrap() {
             let name = name.unwrap().file_name().into_string().unwrap();

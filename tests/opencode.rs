@@ -260,10 +260,7 @@ impl Home {
     }
 
     fn sync(&self) -> Index {
-        Indexer::open(&self.config())
-            .unwrap()
-            .sync(&mut |_| {})
-            .unwrap();
+        Indexer::open(&self.config()).unwrap().sync().unwrap();
         let index = Index::open(&self.config(), Freshness::AsCommitted).unwrap();
         let scratch = tempfile::tempdir().unwrap();
         let expected = fresh(&self.config(), scratch.path());
@@ -464,7 +461,7 @@ fn a_folder_beside_a_database_of_others_is_read() {
     settle();
     store.sync();
     store.talk("ses_1", "walrus tusks", ANSWER);
-    let behind = store.index().verify(&mut |_| {}).unwrap().behind;
+    let behind = store.index().verify().unwrap().behind;
     let left = store.folder().join("storage/ses_1");
     let is_told = |found: &sessionary::model::Difference| found.source.as_ref() == Some(&left);
     assert!(behind.iter().any(is_told), "{behind:?}");
@@ -545,7 +542,7 @@ fn no_document_forges_lines() {
     let kept = ["opencode".to_owned()];
     let mut indexer = Indexer::open(&config).unwrap();
     indexer.keep(&kept).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     drop(indexer);
     let rows = || {
         let index = Index::open(&config, Freshness::Check).unwrap();
@@ -593,9 +590,9 @@ fn documents_that_are_kept_and_taken_over_are_one_session() {
     let kept = ["opencode".to_owned()];
     let mut indexer = Indexer::open(&config).unwrap();
     indexer.keep(&kept).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     store.talk("ses_1", "walrus tusks", ANSWER);
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     drop(indexer);
     let is_one = |config: &Config, when: &str| {
         let index = Index::open(config, Freshness::Check).unwrap();
@@ -915,7 +912,7 @@ fn databases_of_two_channels_are_both_read() {
     assert_eq!(counted(&index), [[json!(2), json!(260)]]);
     // What is written into one of them is read of that one alone.
     let mut indexer = Indexer::open(&store.config()).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     store.text("ses_1", "msg_2_ses_1", "prt_9", "a lynx");
     let wal = store.folder().join("opencode-beta.db-wal");
     let report = indexer.sync_files(&[wal]).unwrap();

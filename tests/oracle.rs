@@ -256,7 +256,7 @@ fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
     };
     let mut same = 0;
     for (cwd, theirs) in new.folders.iter().filter(|(cwd, _)| cwd.starts_with('/')) {
-        let ours = SessionManager::list(&setup, cwd, &|_, _| ControlFlow::Continue(()));
+        let ours = SessionManager::list(&setup, cwd);
         let ours: Vec<String> = ours.expect("a list").iter().map(below).collect();
         let known: Vec<&String> = theirs.iter().filter(|path| ours.contains(path)).collect();
         // What only one of the two lists is told of by list_all.
@@ -270,10 +270,10 @@ fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
         calls.fetch_add(1, Ordering::Relaxed);
         ControlFlow::Continue(())
     };
-    let all = SessionManager::list_all(&setup, &progress).expect("a list");
+    let all = SessionManager::list_all_with(&setup, &progress).expect("a list");
     of_the_index(&setup, new, &all);
     assert!(calls.into_inner() >= all.len());
-    let given_up = SessionManager::list_all(&setup, &|_, _| ControlFlow::Break(()));
+    let given_up = SessionManager::list_all_with(&setup, &|_, _| ControlFlow::Break(()));
     assert!(matches!(given_up, Err(Error::Cancelled)));
     let time = |ms: Option<i64>| ms.and_then(sessionary::model::iso);
     all.iter()
@@ -317,7 +317,7 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
     }
     let go_on = &|_, _| ControlFlow::Continue(());
     for cwd in new.folders.keys().filter(|cwd| cwd.starts_with('/')) {
-        let mut theirs = SessionManager::list(setup, cwd, go_on).expect("a list");
+        let mut theirs = SessionManager::list(setup, cwd).expect("a list");
         theirs
             .iter_mut()
             .for_each(|info| info.all_messages_text.clear());

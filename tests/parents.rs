@@ -99,7 +99,7 @@ impl Store {
 }
 
 fn sync(config: &Config) -> Index {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(config).unwrap().sync().unwrap();
     Index::open(config, Freshness::AsCommitted).unwrap()
 }
 
@@ -343,7 +343,7 @@ fn what_is_there_comes_before_what_the_archive_has() {
     let child = store.rollout("sessions/2026", 2, Some((1, true)));
     let mut indexer = Indexer::open(&config).unwrap();
     indexer.keep(&["codex".into()]).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     drop(indexer);
     let moved = store
         .path("archived_sessions")
@@ -375,7 +375,7 @@ fn what_the_archive_has_stays_with_the_parent_that_it_had() {
     });
     let mut indexer = Indexer::open(&config).unwrap();
     indexer.keep(&["codex".into()]).unwrap();
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     drop(indexer);
     for folder in ["", "sessions/a", "archived_sessions"] {
         if !folder.is_empty() {

@@ -192,7 +192,7 @@ fn places_and_ids_are_told_as_by_the_file() {
         let path = place.write("--w--/s1.jsonl", text);
         for step in 0..6 {
             let when = format!("seed {seed}, step {step}");
-            Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+            Indexer::open(&config).unwrap().sync().unwrap();
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             clean(&index, &when);
             let expected = expected_places(&path);

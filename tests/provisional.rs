@@ -103,7 +103,7 @@ fn what_was_read_before_it_was_called_off_is_kept() {
     let index = Index::open(&config, Freshness::Check).unwrap();
     assert_eq!(index.list(&scope).unwrap().total, FILES);
     assert!(index.report().unwrap().files_changed <= FILES - seen);
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
 }
 
 /// A directory that is again as it was before a sync that did not come to its end: nothing of that

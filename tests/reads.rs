@@ -396,7 +396,7 @@ fn reads_beside_writers_and_rebuilds() {
         Some(|config| {
             // Busy as often as not: readers take turns with it.
             if let Ok(mut indexer) = Indexer::open(config) {
-                indexer.rebuild(&mut |_| {}).unwrap();
+                indexer.rebuild().unwrap();
             }
         }),
     );

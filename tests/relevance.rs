@@ -69,7 +69,7 @@ fn a_few_remembered_words_find_the_session() {
     assert!(queries.len() >= 150);
     let root = RootSpec::new("pi", sessions);
     let config = Config::new(folder.path().join("index"), vec![root]);
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     let figures = remembered::measure(&index, &queries).unwrap();
     eprintln!("{figures:#?}");

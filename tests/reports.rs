@@ -329,7 +329,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     let root = crate::histories::dump::root("pi", "pi", &folder.path().join("sessions"));
     let mut config = sessionary::Config::new(folder.path().join("index"), vec![root]);
     config.wal_bytes = 1 << 20;
-    let sync = |config: &sessionary::Config| Indexer::open(config)?.sync(&mut |_| {});
+    let sync = |config: &sessionary::Config| Indexer::open(config)?.sync();
     write(0);
     sync(&config).expect("a first sync");
     let path = folder.path().join("index/v5/catalogue.sqlite");
@@ -412,7 +412,7 @@ fn raw_is_the_record_in_the_file_or_nothing() {
     let root = crate::histories::dump::root("pi", "pi", &folder.path().join("sessions"));
     let config = Config::new(folder.path().join("index"), vec![root]);
     Indexer::open(&config)
-        .and_then(|mut i| i.sync(&mut |_| {}))
+        .and_then(|mut i| i.sync())
         .expect("a sync");
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     let raw = || {
@@ -491,7 +491,7 @@ fn an_answer_counts_for_the_session_that_began_first_in_whatever_order_they_come
                 false => fs::remove_file(path(at)).expect("a session"),
             }
             Indexer::open(&config)
-                .and_then(|mut indexer| indexer.sync(&mut |_| {}))
+                .and_then(|mut indexer| indexer.sync())
                 .expect("a sync");
             let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
             let when = format!("{order:?}, step {step}");

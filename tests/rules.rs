@@ -80,7 +80,7 @@ impl Place {
 }
 
 fn sync(config: &Config) {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(config).unwrap().sync().unwrap();
 }
 
 #[test]
@@ -89,13 +89,13 @@ fn a_program_brings_nothing_back_that_the_command_excludes() {
     let config = place.config();
     place.is_left_out("opened");
     let mut indexer = Indexer::open(&config).unwrap();
-    assert_eq!(indexer.sync(&mut |_| {}).unwrap().files_changed, 0);
+    assert_eq!(indexer.sync().unwrap().files_changed, 0);
     append(&place.secret, &message(2, "quetzalcoatl"));
     let files = std::slice::from_ref(&place.secret);
     assert_eq!(indexer.sync_files(files).unwrap().files_changed, 0);
     drop(indexer);
     place.is_left_out("synced");
-    let report = Indexer::open(&config).unwrap().rebuild(&mut |_| {});
+    let report = Indexer::open(&config).unwrap().rebuild();
     assert_eq!(report.unwrap().files_changed, 1);
     place.is_left_out("rebuilt");
     // The catalogue that knew by which rules it was made is no more.
@@ -196,7 +196,7 @@ fn only_who_sets_rules_changes_them() {
 fn rules_that_cannot_be_read_are_no_rules_that_are_missing() {
     let place = Place::new();
     let refused = |config: &Config| {
-        let indexer = Indexer::open(config).and_then(|mut indexer| indexer.sync(&mut |_| {}));
+        let indexer = Indexer::open(config).and_then(|mut indexer| indexer.sync());
         let error = indexer.unwrap_err();
         assert!(matches!(error, Error::Rules { .. }), "{error:?}");
         let index = Index::open(config, Freshness::Check).map(drop);

@@ -59,7 +59,7 @@ fn after_an_append_the_index_is_current_without_a_scan() {
     say(&mut b, "walrus");
     std::thread::sleep(std::time::Duration::from_millis(60));
     Indexer::open(&config)
-        .and_then(|mut indexer| indexer.sync(&mut |_| {}))
+        .and_then(|mut indexer| indexer.sync())
         .expect("synced");
     assert_eq!(
         as_committed(&config, "otter"),
@@ -98,7 +98,7 @@ fn after_an_append_the_index_is_current_without_a_scan() {
         as_committed(&config, "otter"),
         (vec!["1".into(), "1".into()], 1)
     );
-    indexer.sync(&mut |_| {}).expect("synced");
+    indexer.sync().expect("synced");
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     assert_eq!(
         as_committed(&config, "otter"),

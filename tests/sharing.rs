@@ -106,7 +106,7 @@ impl Machine {
 }
 
 fn synced(config: &Config) -> Index {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(config).unwrap().sync().unwrap();
     Index::open(config, Freshness::Check).unwrap()
 }
 

@@ -70,7 +70,7 @@ impl Store {
     /// Brings the index up to date, and opens it.
     pub fn index(&self) -> Index {
         let config = self.config();
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         Index::open(&config, Freshness::AsCommitted).unwrap()
     }
 

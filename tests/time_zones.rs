@@ -290,7 +290,7 @@ fn reports_are_of_the_readers_zone_whoever_writes_the_index() {
     let dump = "SELECT entry, time_ms, day FROM usage";
     // Who writes lives in Tokyo, and holds the index.
     let mut writer = sessionary::Indexer::open(&config("Asia/Tokyo")).expect("the index");
-    writer.sync(&mut |_| {}).expect("a sync");
+    writer.sync().expect("a sync");
     let all = days("UTC", dump);
     for (zone, _) in ZONES {
         let expected = days(zone, by_function);
@@ -320,7 +320,7 @@ fn reports_are_of_the_readers_zone_whoever_writes_the_index() {
         let index = sessionary::Index::open(&config(zone), sessionary::Freshness::AsCommitted);
         index
             .expect("an index")
-            .verify(&mut |_| {})
+            .verify()
             .expect("a verdict")
             .differences
     };

@@ -148,7 +148,7 @@ impl World {
             }
         };
         indexer
-            .and_then(|mut indexer| indexer.sync(&mut |_| {}))
+            .and_then(|mut indexer| indexer.sync())
             .expect("a sync");
     }
 }
@@ -322,9 +322,7 @@ fn a_copy_in_node_follows_the_changes() {
             }
             8 => {
                 let indexer = Indexer::open(&world.config);
-                indexer
-                    .and_then(|mut i| i.rebuild(&mut |_| {}))
-                    .expect("a rebuild");
+                indexer.and_then(|mut i| i.rebuild()).expect("a rebuild");
             }
             9 => {
                 if let Some(path) = world.any() {

@@ -58,12 +58,12 @@ impl Place {
 
     fn sync(&self) {
         let mut indexer = Indexer::open(&self.config).unwrap();
-        indexer.sync(&mut |_| {}).unwrap();
+        indexer.sync().unwrap();
     }
 
     fn verify(&self) -> Verification {
         let index = Index::open(&self.config, Freshness::AsCommitted).unwrap();
-        index.verify(&mut |_| {}).unwrap()
+        index.verify().unwrap()
     }
 
     fn catalogue(&self) -> Connection {
@@ -181,9 +181,9 @@ fn beside_writers(place: &Place, seed: u64, syncs: u32, ask: impl FnOnce()) -> (
             while !over.load(Ordering::Relaxed) {
                 let way = rng.random_range(0..syncs);
                 let synced_now = Indexer::open(&place.config).and_then(|mut indexer| match way {
-                    0..12 => indexer.sync(&mut |_| {}),
+                    0..12 => indexer.sync(),
                     12..19 => indexer.sync_catalogue(&mut |_| {}),
-                    _ => indexer.rebuild(&mut |_| {}),
+                    _ => indexer.rebuild(),
                 });
                 match synced_now {
                     Ok(_) => drop(synced.fetch_add(1, Ordering::Relaxed)),
@@ -296,7 +296,7 @@ fn real_differences_are_found_beside_writers() {
             );
             fs::write(place.path("rewritten.jsonl"), some_lines(&mut rng, 1..20)).unwrap();
             match Indexer::open(&place.config) {
-                Ok(mut indexer) => drop(indexer.sync(&mut |_| {}).unwrap()),
+                Ok(mut indexer) => drop(indexer.sync().unwrap()),
                 Err(Error::Busy { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
@@ -431,7 +431,7 @@ fn progress_is_told_of_every_file_and_byte() {
     place.sync();
     let mut events = Vec::new();
     let index = Index::open(&place.config, Freshness::AsCommitted).unwrap();
-    let verified = index.verify(&mut |event| events.push(event)).unwrap();
+    let verified = index.verify_with(&mut |event| events.push(event)).unwrap();
     let Some(Event::Discovered { files, bytes }) = events.first() else {
         panic!("{events:?}");
     };

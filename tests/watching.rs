@@ -70,7 +70,7 @@ fn number(config: &Config, query: &str) -> i64 {
 
 /// The index equals one made from the files now.
 fn equals_fresh(config: &Config, place: &Path) {
-    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(config).unwrap().sync().unwrap();
     let index = Index::open(config, Freshness::AsCommitted).unwrap();
     same(
         &dump(&index),
@@ -309,8 +309,8 @@ fn others_write_the_index_as_if_there_was_no_watcher() {
         append(&path, &message(number, "more"));
         let mut indexer = Indexer::open(&config).unwrap();
         match number % 10 {
-            0 => drop(indexer.rebuild(&mut |_| {}).unwrap()),
-            5 => drop(indexer.sync(&mut |_| {}).unwrap()),
+            0 => drop(indexer.rebuild().unwrap()),
+            5 => drop(indexer.sync().unwrap()),
             _ => drop(indexer.sync_catalogue(&mut |_| {}).unwrap()),
         }
         drop(indexer);
@@ -345,7 +345,7 @@ fn a_watcher_that_answers_spares_the_look_at_all_files() {
         });
         index.report().is_some()
     };
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     assert!(looked(&config), "nobody watches");
     let watcher = Watcher::start(&config);
     let path = place.path().join("pi/3/10.jsonl");
@@ -500,10 +500,7 @@ fn the_feed_leads_to_what_is_there() {
     let numbers = told.iter().map(|change| change.seq);
     assert!(numbers.clone().zip(numbers.skip(1)).all(|(a, b)| a < b));
     // After a rebuild nothing that was read of the feed holds any more.
-    Indexer::open(&config)
-        .unwrap()
-        .rebuild(&mut |_| {})
-        .unwrap();
+    Indexer::open(&config).unwrap().rebuild().unwrap();
     assert_eq!(
         feed.wait(Duration::from_secs(60)).unwrap(),
         Some(FeedEvent::Missed)
@@ -591,7 +588,7 @@ fn a_sync_beside_a_watcher_does_nothing_twice() {
         // Whoever comes first reads it, and the other one finds it read.
         let mut indexer = Indexer::open(&config).unwrap();
         let report = match round % 3 {
-            0 => indexer.sync(&mut |_| {}).unwrap(),
+            0 => indexer.sync().unwrap(),
             1 => indexer.sync_catalogue(&mut |_| {}).unwrap(),
             _ => indexer.sync_files(std::slice::from_ref(&path)).unwrap(),
         };

@@ -431,7 +431,7 @@ fn pages_of_random_questions_are_the_whole_answer() {
     searches_are_whole(&index, &mut random, 15);
     drop(index);
     let mut indexer = Indexer::open(&config).expect("an index");
-    indexer.sync(&mut |_| {}).expect("synced");
+    indexer.sync().expect("synced");
     drop(indexer);
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     searches_are_whole(&index, &mut random, 40);

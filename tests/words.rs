@@ -34,7 +34,7 @@ fn line(number: usize, text: &str) -> String {
 }
 
 fn sync(config: &Config) {
-    let report = Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+    let report = Indexer::open(config).unwrap().sync().unwrap();
     assert_eq!(report.outstanding, 0);
 }
 
@@ -158,7 +158,7 @@ fn what_is_not_ours_is_never_removed() {
     damage();
     sync(&all);
     stays("words that cannot be read");
-    Indexer::open(&all).unwrap().rebuild(&mut |_| {}).unwrap();
+    Indexer::open(&all).unwrap().rebuild().unwrap();
     stays("rebuild");
     // What is excluded is wiped with them, and the words cannot be read.
     session(home, "two", &["hush"]);
@@ -177,7 +177,7 @@ fn what_is_not_ours_is_never_removed() {
     sync(&less);
     stays("a damaged catalogue");
     let index = Index::open(&all, Freshness::AsCommitted).unwrap();
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
     drop(index);
     let traces = traces(&home.join("index")).unwrap();
     traces.remove().unwrap();
@@ -245,7 +245,7 @@ fn text_that_is_gone_is_found_no_more_and_a_purge_leaves_nothing_of_it() {
     let counts = ["walrus", "key", "gone"].map(|word| count_hits(&config, word));
     assert_eq!(counts, [1, 1, 1]);
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(index.verify().unwrap().differences, []);
 }
 
 #[test]

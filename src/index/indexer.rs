@@ -154,7 +154,15 @@ impl Indexer {
     /// [`Error::Busy`] where the lock was given up meanwhile and another process keeps it;
     /// [`Error::Cancelled`]; when the catalogue or the words cannot be read or written. A session
     /// file that cannot be read is no error: the [`Report`] counts it.
-    pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+    pub fn sync(&mut self) -> Result<Report, Error> {
+        self.sync_with(&mut |_| {})
+    }
+
+    /// [`Indexer::sync`], with its progress given to `progress`.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync`].
+    pub fn sync_with(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.sync_within(None, progress)
     }
 
@@ -374,7 +382,15 @@ impl Indexer {
     ///
     /// # Errors
     /// As [`Indexer::sync`].
-    pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+    pub fn rebuild(&mut self) -> Result<Report, Error> {
+        self.rebuild_with(&mut |_| {})
+    }
+
+    /// [`Indexer::rebuild`], with its progress given to `progress`.
+    ///
+    /// # Errors
+    /// As [`Indexer::sync`].
+    pub fn rebuild_with(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.hold()?;
         match self.condemned() {
             Some(_) => self.renew()?,
@@ -387,7 +403,7 @@ impl Indexer {
             },
         }
         self.remove_words()?;
-        self.sync(progress)
+        self.sync_with(progress)
     }
 }
 

@@ -21,7 +21,7 @@ impl Indexer {
     /// # Errors
     /// As [`Indexer::sync`].
     pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        let mut report = self.sync(progress)?;
+        let mut report = self.sync_with(progress)?;
         self.catalogue.request_wipe()?;
         self.wipe(&mut report)?;
         Ok(report)

@@ -57,8 +57,8 @@ impl Snapshot<'_> {
         let cwd = scope.cwd.as_deref();
         let Some(rows) = self.agent_rows(setup, cwd)? else {
             let read = match cwd {
-                Some(cwd) => SessionManager::list(setup, cwd, progress),
-                None => SessionManager::list_all(setup, progress),
+                Some(cwd) => SessionManager::list_with(setup, cwd, progress),
+                None => SessionManager::list_all_with(setup, progress),
             }
             .map_err(|error| match error {
                 session::Error::Cancelled => Error::Cancelled,

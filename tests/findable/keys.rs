@@ -125,10 +125,7 @@ fn no_key_and_no_id_is_found() {
     );
     for state in ["nothing indexed", "all indexed"] {
         if state == "all indexed" {
-            Indexer::open(&place.config())
-                .unwrap()
-                .sync(&mut |_| {})
-                .unwrap();
+            Indexer::open(&place.config()).unwrap().sync().unwrap();
         }
         let index = Index::open(&place.config(), Freshness::Check).unwrap();
         assert!(
@@ -169,10 +166,7 @@ fn keys_are_found_as_words_of_text_only() {
         }
     }
     let oracle = Oracle::read(&place);
-    Indexer::open(&place.config())
-        .unwrap()
-        .sync(&mut |_| {})
-        .unwrap();
+    Indexer::open(&place.config()).unwrap().sync().unwrap();
     let index = Index::open(&place.config(), Freshness::Check).unwrap();
     for key in &keys {
         let Some(query) = typed(key) else { continue };
@@ -220,10 +214,7 @@ fn escapes_signatures_and_base64_are_not_found() {
 
     for state in ["nothing indexed", "all indexed"] {
         if state == "all indexed" {
-            Indexer::open(&place.config())
-                .unwrap()
-                .sync(&mut |_| {})
-                .unwrap();
+            Indexer::open(&place.config()).unwrap().sync().unwrap();
         }
         let index = Index::open(&place.config(), Freshness::Check).unwrap();
         for text in [

@@ -27,13 +27,10 @@ fn ago(days: i64) -> (String, String) {
 fn index(place: &Place, look: &mut dyn FnMut(&Index, &str)) {
     let open = || Index::open(&place.config(), Freshness::Check).unwrap();
     look(&open(), "nothing indexed");
-    let report = Indexer::open(&place.config())
-        .unwrap()
-        .sync(&mut |_| {})
-        .unwrap();
+    let report = Indexer::open(&place.config()).unwrap().sync().unwrap();
     assert_eq!(report.outstanding, 0);
     look(&open(), "everything indexed");
-    let verified = open().verify(&mut |_| {}).unwrap();
+    let verified = open().verify().unwrap();
     assert!(
         verified.differences.is_empty(),
         "{:?}",

@@ -249,6 +249,6 @@ fn words_with_signs_are_found_as_they_are_meant_indexed_or_not() {
     write(&place);
     compare(&place, "nothing indexed");
     let mut indexer = Indexer::open(&place.config()).unwrap();
-    assert_eq!(indexer.sync(&mut |_| {}).unwrap().outstanding, 0);
+    assert_eq!(indexer.sync().unwrap().outstanding, 0);
     compare(&place, "everything indexed");
 }

@@ -120,7 +120,7 @@ fn compare(place: &Place, index: &Index, state: &str, seed: u64, rounds: usize) 
 
 fn sync_all(place: &Place) {
     let mut indexer = Indexer::open(&place.config()).unwrap();
-    let report = indexer.sync(&mut |_| {}).unwrap();
+    let report = indexer.sync().unwrap();
     assert_eq!(report.outstanding, 0);
 }
 

@@ -83,7 +83,7 @@ fn growing_by_single_bytes_gives_the_same_index() {
         }
         indexer.sync_catalogue(&mut |_| {}).unwrap();
         if at % 101 == 0 {
-            indexer.sync(&mut |_| {}).unwrap();
+            indexer.sync().unwrap();
         }
         if at % 307 == 0 {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
@@ -95,7 +95,7 @@ fn growing_by_single_bytes_gives_the_same_index() {
             );
         }
     }
-    indexer.sync(&mut |_| {}).unwrap();
+    indexer.sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     same(
         &dump(&index),

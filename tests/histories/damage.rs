@@ -405,7 +405,7 @@ fn plant(seed: u64) -> Vec<String> {
     ];
     let roots = agents.map(|agent| root(agent, agent, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     clean(
         &Index::open(&config, Freshness::AsCommitted).unwrap(),
         "undamaged",
@@ -430,8 +430,8 @@ fn plant(seed: u64) -> Vec<String> {
                 index_dir: damaged.clone(),
                 ..config.clone()
             };
-            let found = Index::open(&config, Freshness::AsCommitted)
-                .and_then(|index| index.verify(&mut |_| {}));
+            let found =
+                Index::open(&config, Freshness::AsCommitted).and_then(|index| index.verify());
             // A root that is asked for and not known is read by the next look, and a wipe that is
             // owed is done by it.
             let is_mended = ["UPDATE _roots.", "UPDATE _store.wipe:"];

@@ -96,7 +96,7 @@ pub fn fresh(config: &Config, index_dir: &Path) -> Index {
         index_dir: index_dir.to_path_buf(),
         ..config.clone()
     };
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     Index::open(&config, Freshness::AsCommitted).unwrap()
 }
 
@@ -178,7 +178,7 @@ pub fn same_order(index: &Index, expected: &Index, query: &str, when: &str) {
 
 /// Panics when `verify` finds anything.
 pub fn clean(index: &Index, when: &str) {
-    let found = index.verify(&mut |_| {}).unwrap().differences;
+    let found = index.verify().unwrap().differences;
     assert!(
         found.is_empty(),
         "{when}: verify: {:#?}",

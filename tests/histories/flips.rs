@@ -68,7 +68,7 @@ impl WholeIndex {
     }
 
     fn sync(&self, config: &Config) -> Report {
-        Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap()
+        Indexer::open(config).unwrap().sync().unwrap()
     }
 
     /// A copy of the index with some bytes flipped in a file of the words.
@@ -165,7 +165,7 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
             Some(damage) => {
                 noticed += 1;
                 let verified = Index::open(&config, Freshness::AsCommitted)
-                    .and_then(|index| index.verify(&mut |_| {}))
+                    .and_then(|index| index.verify())
                     .unwrap();
                 let reported: Vec<&str> = verified
                     .differences
@@ -182,7 +182,7 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
             }
             None => {
                 let verified = Index::open(&config, Freshness::AsCommitted)
-                    .and_then(|index| index.verify(&mut |_| {}))
+                    .and_then(|index| index.verify())
                     .unwrap();
                 // Not every byte says something: white space and versions in a footer, for one.
                 if verified.differences.is_empty() {
@@ -199,7 +199,7 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
                 fs::remove_file(&extra).unwrap();
                 whole.sync(&config);
                 let left = Index::open(&config, Freshness::AsCommitted)
-                    .and_then(|index| index.verify(&mut |_| {}))
+                    .and_then(|index| index.verify())
                     .unwrap();
                 // What none of that touched is as it was, and told: then it is mended.
                 if !left.differences.is_empty() {

@@ -157,7 +157,7 @@ fn a_fourth_format_needs_the_public_api_alone() {
                 "{when}: {word}, overlay"
             );
         }
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Indexer::open(&config).unwrap().sync().unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         for (word, total) in words {
             assert_eq!(

@@ -39,13 +39,13 @@ fn the_process_of_a_history() {
     let mut indexer = Indexer::open(&config).unwrap();
     let silent = &mut |_| {};
     match what {
-        "sync" => drop(indexer.sync(silent).unwrap()),
+        "sync" => drop(indexer.sync().unwrap()),
         "catalogue" => drop(indexer.sync_catalogue(silent).unwrap()),
         "words" => {
             let budget = Some(Duration::from_secs(60));
             indexer.index_words(budget, silent).unwrap();
         }
-        _ => drop(indexer.rebuild(silent).unwrap()),
+        _ => drop(indexer.rebuild().unwrap()),
     }
 }
 
@@ -177,7 +177,7 @@ fn history(seed: u64, counts: &mut Counts) {
         }
     }
     let mut indexer = Indexer::open(&config).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    let synced = indexer.sync(&mut |_| {});
+    let synced = indexer.sync();
     synced.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     drop(indexer);
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();

@@ -57,7 +57,7 @@ fn history(seed: u64) -> u32 {
         }
         match rng.random_range(0..8) {
             0 => barrier(),
-            1 => drop(Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap()),
+            1 => drop(Indexer::open(&config).unwrap().sync().unwrap()),
             2 => drop(Index::open(&config, Freshness::Check).unwrap()),
             3 => std::thread::sleep(Duration::from_millis(rng.random_range(0..80))),
             _ => {}
@@ -79,7 +79,7 @@ fn history(seed: u64) -> u32 {
     );
     drop(index);
     watcher.stop();
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&config).unwrap().sync().unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     same(&dump(&index), &dump(&expected), "after the words");
     clean(&index, "after the watched history");

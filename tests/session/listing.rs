@@ -34,8 +34,8 @@ fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
     let setup = &place.setup;
     let go_on = &|_, _| ControlFlow::Continue(());
     let list = |cwd: Option<&str>| match cwd {
-        Some(cwd) => SessionManager::list(setup, cwd, go_on).expect("a list"),
-        None => SessionManager::list_all(setup, go_on).expect("a list"),
+        Some(cwd) => SessionManager::list(setup, cwd).expect("a list"),
+        None => SessionManager::list_all(setup).expect("a list"),
     };
     let said = |list: &[SessionInfo]| -> Vec<String> {
         let texts = list.iter().map(|info| info.all_messages_text.clone());
@@ -82,7 +82,7 @@ fn an_unreadable_file_is_tried_again_alone() {
     }
     let config = Config::new(place.folder.path().join("index"), vec![root(&place, false)]);
     Index::open(&config, Freshness::Check).expect("an index");
-    let all = SessionManager::list_all(setup, go_on).expect("a list");
+    let all = SessionManager::list_all(setup).expect("a list");
     assert_eq!(all.len(), 3);
     // Permissions do not bind root, who finds a name that is no text as unreadable.
     let bad = &all[0].path;
@@ -94,8 +94,8 @@ fn an_unreadable_file_is_tried_again_alone() {
     let same = |when: &str| {
         for cwd in [Some("/a"), Some("/b"), None] {
             let theirs = match cwd {
-                Some(cwd) => SessionManager::list(setup, cwd, go_on),
-                None => SessionManager::list_all(setup, go_on),
+                Some(cwd) => SessionManager::list(setup, cwd),
+                None => SessionManager::list_all(setup),
             };
             let ours = index
                 .ask(|snapshot| snapshot.agent_list(setup, &scope(cwd, true), go_on))
@@ -139,7 +139,7 @@ fn a_row_whose_file_has_changed_is_read_from_it() {
         let _ = asked.expect("a list");
         rows
     };
-    let files = || SessionManager::list_all(setup, go_on).expect("a list");
+    let files = || SessionManager::list_all(setup).expect("a list");
     let before = files();
     assert_eq!(rows(None, true), before);
     // The newest one, whose place is the same before and after.

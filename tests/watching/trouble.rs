@@ -42,7 +42,7 @@ fn an_index_that_is_rebuilt_is_not_vouched_for() {
     });
     let mut seen = Vec::new();
     let mut indexer = Indexer::open(&config).unwrap();
-    let rebuilt = indexer.rebuild(&mut |event| {
+    let rebuilt = indexer.rebuild_with(&mut |event| {
         if event == Event::Readable && seen.is_empty() {
             let index = Index::open(&config, Freshness::Check).unwrap();
             seen.push((index.is_complete(), sessions(&index)));
@@ -156,7 +156,7 @@ fn a_watcher_does_not_bring_back_what_is_excluded_now() {
         rules: Rules::set(Exclude::new(&["secret"]).unwrap(), FollowLinks::WithinRoots),
         ..config.clone()
     };
-    Indexer::open(&other).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&other).unwrap().sync().unwrap();
     let of_secret = "SELECT count(*) FROM sources WHERE relative LIKE 'secret/%'";
     assert_eq!(number(&config, of_secret), 0);
     append(&secret, &message(1, "popocatepetl"));
@@ -194,10 +194,7 @@ fn who_cannot_say_what_it_watches_goes_on() {
     create_dir(watch.join("state.new")).unwrap();
     // What it has to say changes with the number of files.
     write(&place.path().join("pi/two.jsonl"), &session(2, "two"));
-    Indexer::open(&config)
-        .unwrap()
-        .rebuild(&mut |_| {})
-        .unwrap();
+    Indexer::open(&config).unwrap().rebuild().unwrap();
     let mut said = 0;
     until("it has tried to say it", || {
         caught_up(&config, Duration::from_millis(5));
@@ -242,7 +239,7 @@ fn nobody_waits_for_who_reads_what_is_told() {
     append(&path, &message(1, "more"));
     let mut other = config.clone();
     other.cancel = sessionary::Cancel::default();
-    Indexer::open(&other).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&other).unwrap().sync().unwrap();
     assert_eq!(number(&config, ENTRIES), 3);
     drop(go_on);
     cancel.cancel();

@@ -52,8 +52,16 @@ impl SessionManager {
     /// what cannot be read, is left out.
     ///
     /// # Errors
+    /// None as yet: what cannot be read is left out.
+    pub fn list(setup: &Setup, cwd: &str) -> Result<Vec<SessionInfo>, Error> {
+        Self::list_with(setup, cwd, &|_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`SessionManager::list`] with progress.
+    ///
+    /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
-    pub fn list(
+    pub fn list_with(
         setup: &Setup,
         cwd: &str,
         progress: Progress<'_>,
@@ -69,8 +77,16 @@ impl SessionManager {
     /// sessions folder, or those in the flat one.
     ///
     /// # Errors
+    /// As [`SessionManager::list`].
+    pub fn list_all(setup: &Setup) -> Result<Vec<SessionInfo>, Error> {
+        Self::list_all_with(setup, &|_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`SessionManager::list_all`] with progress.
+    ///
+    /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
-    pub fn list_all(setup: &Setup, progress: Progress<'_>) -> Result<Vec<SessionInfo>, Error> {
+    pub fn list_all_with(setup: &Setup, progress: Progress<'_>) -> Result<Vec<SessionInfo>, Error> {
         let mut files: Vec<PathBuf> = match &setup.flat {
             Some(flat) => files_in(flat),
             None => folders_in(&setup.sessions)

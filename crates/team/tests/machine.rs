@@ -182,7 +182,7 @@ impl Machine {
     /// Bring the index up to date with its words.
     pub fn sync(&self) {
         let mut indexer = Indexer::open(&self.config()).unwrap();
-        indexer.sync(&mut |_| {}).unwrap();
+        indexer.sync().unwrap();
     }
 
     /// What is configured for its index.

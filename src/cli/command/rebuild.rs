@@ -24,7 +24,7 @@ pub struct Rebuild {
 pub fn run(args: &Rebuild, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, !args.no_wait, &mut progress)?;
-    let report = indexer.rebuild(&mut |event| progress.event(event))?;
+    let report = indexer.rebuild_with(&mut |event| progress.event(event))?;
     drop(progress);
     super::sync::print(&report, screen)
 }

@@ -88,7 +88,7 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredR
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, !args.no_wait, &mut progress)?;
     let mut report = |event: sessionary::Event| progress.event(event);
-    indexer.sync(&mut report)?;
+    indexer.sync_with(&mut report)?;
     let known = indexer.stored_roots()?;
     let paths: Vec<PathBuf> = args
         .paths

@@ -64,7 +64,7 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let report = match (args.purge, most) {
         (true, _) => indexer.purge(&mut report)?,
         (false, Some(most)) => indexer.sync_for(most, &mut report)?,
-        (false, None) => indexer.sync(&mut report)?,
+        (false, None) => indexer.sync_with(&mut report)?,
     };
     drop(progress);
     let outcome = print(&report, screen)?;

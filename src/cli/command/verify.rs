@@ -31,7 +31,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     // before it is printed.
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     let index = super::answerable(index)?;
-    let verification = index.verify(&mut |event| progress.event(event))?;
+    let verification = index.verify_with(&mut |event| progress.event(event))?;
     drop(progress);
     if screen.json {
         screen.json(&verification)?;

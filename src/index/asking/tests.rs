@@ -78,8 +78,8 @@ fn commit(config: &Config, file: &Path, change: Change) {
     fs::rename(&new, file).unwrap();
     let mut indexer = Indexer::open(config).unwrap();
     match change {
-        Change::IsRebuilt => indexer.rebuild(&mut |_| {}).unwrap(),
-        _ => indexer.sync(&mut |_| {}).unwrap(),
+        Change::IsRebuilt => indexer.rebuild().unwrap(),
+        _ => indexer.sync().unwrap(),
     };
 }
 
@@ -328,7 +328,7 @@ fn what_is_not_found_while_somebody_fills_the_index_again_may_not_be_read_yet() 
     };
     let mut indexer = Indexer::open(&place.config).unwrap();
     indexer
-        .rebuild(&mut |event| {
+        .rebuild_with(&mut |event| {
             if let Event::Discovered { .. } = event {
                 ask();
             }

@@ -50,7 +50,7 @@ fn who_waits_for_a_merge_lets_others_write_meanwhile() {
             let mut progress = move |_| {
                 let _ = begin.send(());
             };
-            Indexer::open(&config)?.sync(&mut progress)
+            Indexer::open(&config)?.sync_with(&mut progress)
         });
         begun.recv().unwrap();
         // It has the lock, and then it has not, though it has not ended.
@@ -68,7 +68,7 @@ fn who_waits_for_a_merge_lets_others_write_meanwhile() {
 fn who_wipes_the_words_lets_others_write_meanwhile() {
     let (place, config) = walrus();
     let mut sync = Indexer::open(&config).unwrap();
-    assert_eq!(sync.sync(&mut |_| {}).unwrap().passages, 1);
+    assert_eq!(sync.sync().unwrap().passages, 1);
     drop(sync);
     // They lack nothing: only the wipe needs them.
     let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
@@ -122,7 +122,7 @@ fn who_lets_others_write_can_be_called_off_and_brings_back_no_index() {
     assert!(removed.is_err_and(|error| error.is_replaced()));
     let more = first.sync_files(&[file]);
     assert!(more.is_err_and(|error| error.is_replaced()));
-    let more = first.sync(&mut |_| {});
+    let more = first.sync();
     assert!(more.is_err_and(|error| error.is_replaced()));
     assert!(!config.index_dir.exists());
 }
@@ -130,7 +130,7 @@ fn who_lets_others_write_can_be_called_off_and_brings_back_no_index() {
 #[test]
 fn who_answers_keeps_the_lock_whatever_is_to_be_wiped() {
     let (place, config) = walrus();
-    let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let synced = Indexer::open(&config).unwrap().sync().unwrap();
     assert_eq!(synced.passages, 1);
     for patience in [MOMENT, AT_ONCE] {
         let mut reader = Indexer::open_within(&config, patience, &mut |_| {}).unwrap();
@@ -164,7 +164,7 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
     let (place, config) = walrus();
     let file = config.roots[0].path.join("--w--/s.jsonl");
     let mut first = Indexer::open(&config).unwrap();
-    first.sync(&mut |_| {}).unwrap();
+    first.sync().unwrap();
     std::fs::copy(&file, file.with_file_name("hushed.jsonl")).unwrap();
     first.catalogue.request_wipe().unwrap();
     let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
@@ -179,8 +179,8 @@ fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
         catalogue.excluded_by().unwrap() == less.left_out_by()
     };
     std::thread::scope(|scope| {
-        let first = scope.spawn(move || first.sync(&mut |_| {}).map(drop));
-        let second = scope.spawn(|| Indexer::open(&less)?.sync(&mut |_| {}).map(drop));
+        let first = scope.spawn(move || first.sync().map(drop));
+        let second = scope.spawn(|| Indexer::open(&less)?.sync().map(drop));
         while !is_left_out() && !second.is_finished() {
             sleep(Duration::from_millis(1));
         }
@@ -211,7 +211,7 @@ fn who_forgets_a_session_forgets_what_others_have_read_of_it_meanwhile() {
     std::fs::write(folder.join("events.jsonl"), started).unwrap();
     let mut first = Indexer::open(&config).unwrap();
     first.keep(&[]).unwrap();
-    first.sync(&mut |_| {}).unwrap();
+    first.sync().unwrap();
     let index = crate::index::Index::open(&config, crate::index::Freshness::AsCommitted).unwrap();
     let rows = index.list(&crate::index::ListScope::default()).unwrap();
     let row = rows.sessions.iter().find(|row| row.id == id).unwrap();
@@ -219,7 +219,7 @@ fn who_forgets_a_session_forgets_what_others_have_read_of_it_meanwhile() {
     std::fs::write(folder.join("workspace.yaml"), format!("id: {id}\n")).unwrap();
     let mut second = Indexer::open(&config).unwrap();
     second.renew().unwrap();
-    second.sync(&mut |_| {}).unwrap();
+    second.sync().unwrap();
     drop(second);
     let kept = || config.archive_status().unwrap().unwrap().agents;
     assert_eq!(kept()[0].sources, 2);

@@ -205,7 +205,7 @@ fn a_root_that_somebody_forgets_is_scanned_again() {
         config.roots.clear();
         watch.indexer.give_way().unwrap();
         let mut other = Indexer::open(&config).unwrap();
-        other.sync(&mut |_| {}).unwrap();
+        other.sync().unwrap();
         assert_eq!(other.forget_roots(None).unwrap().len(), 1);
         drop(other);
         assert!(watch.index_is_other().unwrap());
