@@ -47,6 +47,7 @@ enum Store {
 /// A setting that cannot be read, or followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
+#[non_exhaustive]
 pub struct BadSetting {
     /// What is wrong, and where: a file with its line, a flag.
     pub what: String,

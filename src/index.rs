@@ -57,7 +57,7 @@ pub use crate::query::{
 pub use crate::words::panic_is_caught;
 
 /// How current an [`Index`] must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Freshness {
     /// Look at every file first and catalogue what is new.

@@ -17,6 +17,7 @@ const PIECE: usize = 64 << 10;
 
 /// The bytes of a file that may be shared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedBytes {
     /// From the beginning of the file on.
     pub bytes: Vec<u8>,

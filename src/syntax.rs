@@ -260,6 +260,7 @@ impl Filters {
 /// Why a query cannot be read, and how it could.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: expected {expected}{}", .suggestion.as_ref().map(|s| format!("; {s}")).unwrap_or_default())]
+#[non_exhaustive]
 pub struct SyntaxError {
     /// The first character that is not understood, counted from 1.
     pub column: usize,

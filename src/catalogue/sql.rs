@@ -22,6 +22,7 @@ const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table
 
 /// The answer to a query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Rows {
     /// Column names.
     pub columns: Vec<String>,

@@ -16,6 +16,7 @@ use crate::stored_path;
 
 /// What the archive holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArchiveStatus {
     /// Its folder.
     pub folder: PathBuf,
@@ -27,6 +28,7 @@ pub struct ArchiveStatus {
 
 /// The content of one file of a session at some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Version {
     /// The file.
     pub path: PathBuf,
@@ -36,6 +38,7 @@ pub struct Version {
 
 /// What [`Index::restore`] wrote of a session, and what it could not write.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Restored {
     /// The files that are back, the session's own first.
     pub files: Vec<PathBuf>,
@@ -45,6 +48,7 @@ pub struct Restored {
 
 /// A file that [`Index::restore`] could not write.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct NotRestored {
     /// Where it was.
     pub path: PathBuf,
@@ -55,6 +59,7 @@ pub struct NotRestored {
 
 /// What [`Indexer::forget`] takes of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct KeptFiles {
     /// Files of which something is kept.
     pub files: u64,

@@ -19,6 +19,7 @@ const MOST_NAMES: usize = 4_000;
 
 /// Sessions of an agent that this build does not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NotRead {
     /// What people call the agent.
     pub agent: String,

@@ -16,7 +16,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub(crate) const NO_MESSAGES: &str = "(no messages)";
 
 /// What happened to a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -32,7 +32,7 @@ pub enum ChangeKind {
 /// A place in the feed of changes of one index.
 ///
 /// The default is of no index: who reads on from there is told to read all sessions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FeedPosition {
     /// Of which filling of the index, as `index_id` of the view `freshness`: after a rebuild it is

@@ -55,7 +55,8 @@ impl Expr {
 }
 
 /// By what a list is sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Sort {
     /// As the agents sort their own lists; what they would not list comes last.

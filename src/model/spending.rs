@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// By what answers are added up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpendingBy {
     /// The day on which they came, in the reader's zone: `2026-11-24`.

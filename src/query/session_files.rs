@@ -8,6 +8,7 @@ use crate::query::Snapshot;
 
 /// A file of a session, or of one in an agent's database the path of its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SessionFile {
     /// Where it is, or was: it may be gone.
     pub path: PathBuf,

@@ -68,6 +68,7 @@ enum SharedPlace {
 
 /// A file that belongs to a session of a shared repository and is not shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnsharedFile {
     /// The agent that wrote it.
     pub agent: String,
@@ -83,6 +84,7 @@ pub struct UnsharedFile {
 
 /// The files of the sessions of some repositories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SharedFiles {
     /// In the order of agents and paths; of an agent no two have one path.
     pub files: Vec<SharedFile>,

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::masked::{mask_labels, masked_name};
 use super::outline::{Outline, OutlineQuery, Without};
 use super::show::{Reader, address};
@@ -17,7 +19,8 @@ use crate::model::{ChildSession, Class, Mask, SCHEMA_VERSION, SessionRow, Tree, 
 use crate::query::Snapshot;
 
 /// Which kinds of entries a tree shows: the filters of pi's own tree view, by its names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TreeFilter {
     /// Without labels, names, settings and custom entries.

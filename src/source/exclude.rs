@@ -37,6 +37,7 @@ const MOST_BRACES: usize = 100;
 /// A glob that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{glob}: {why}")]
+#[non_exhaustive]
 pub struct BadGlob {
     /// As written.
     pub glob: String,

@@ -7,7 +7,7 @@ use crate::format::{AGENTS, Agent, FORMATS, Format, format_named};
 use crate::stored_path;
 
 /// A directory to scan for one agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RootSpec {
     /// Agent name, shown and filtered by.
     pub agent: String,
@@ -27,7 +27,7 @@ pub struct RootSpec {
 
 /// Where the path of a root comes from; [`Display`](fmt::Display) gives it as `status --roots`
 /// shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RootOrigin {
     /// A program has named it, as by [`RootSpec::new`].

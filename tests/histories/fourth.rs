@@ -12,6 +12,7 @@ use sessionary::{Config, Freshness, Index, Indexer};
 use super::dump::{clean, dump, fresh, root, same};
 
 /// A folder a session: `session.json` says what it is, `messages/*.json` are its messages.
+#[derive(Debug)]
 struct FolderFormat;
 
 static FOLDER_FORMAT: FolderFormat = FolderFormat;

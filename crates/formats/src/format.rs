@@ -5,6 +5,7 @@
 //! in its own [dialect](crate::pi::Dialect).
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::names::Names;
 
 /// How a source is cut into records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// One JSON value per line.
     Lines,
@@ -79,7 +80,7 @@ const NAMES: [&str; 10] = [
 ];
 
 /// How the session files of an agent are read.
-pub trait Format: Send + Sync {
+pub trait Format: Debug + Send + Sync {
     /// Its name, as stored and as typed in `--root NAME:DIR`.
     fn name(&self) -> &'static str;
     /// The name of the format whose files these are too: in a folder both find the same sessions.

@@ -11,6 +11,7 @@ use sessionary_formats::json;
 
 /// What goes to the model (pi: `SessionContext`).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SessionContext<'a> {
     /// The messages, oldest first. Those of the file are as it has them.
     pub messages: Vec<Message<'a>>,

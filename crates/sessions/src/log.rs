@@ -40,6 +40,7 @@ pub(super) struct LabelOf {
 /// A session's entries as a tree. Nodes stand in file order and name each other by position;
 /// nothing in it recurses.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Tree<'a> {
     /// One node an entry, in file order.
     pub nodes: Vec<TreeNode<'a>>,
@@ -50,6 +51,7 @@ pub struct Tree<'a> {
 
 /// One entry of a [`Tree`] (pi: `SessionTreeNode`).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TreeNode<'a> {
     /// The entry.
     pub entry: &'a Entry,

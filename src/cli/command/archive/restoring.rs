@@ -40,7 +40,7 @@ struct FailedFile<'a> {
 
 impl<'a> FailedFile<'a> {
     fn of(failed: &'a NotRestored) -> Self {
-        let NotRestored { path, error } = failed;
+        let NotRestored { path, error, .. } = failed;
         let message = match error {
             // The path is said already.
             Error::Io { path: of, source } if of == path => source.to_string(),
