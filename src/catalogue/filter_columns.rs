@@ -14,6 +14,9 @@ use super::ties::{NAMES_PARENT, SESSION_ORDER};
 use super::usage_row::what::{ANSWER, REPEATED, STEP};
 use super::write::key_range;
 
+/// So many messages before a call of this program, at most, stands what it was called for.
+const SHORTLY: i64 = 20;
+
 /// A tool call or its result, as far as files are concerned.
 #[derive(Debug)]
 pub struct CallRow<'a> {
@@ -258,7 +261,8 @@ impl Catalogue {
         Ok(count.cast_unsigned())
     }
 
-    /// Calls of this program in a session, and the entries that answer them.
+    /// Calls of this program in a session, by whatever prefix an agent gives its tools, and the
+    /// entries that answer them.
     pub fn own_calls(&self, session: i64) -> Result<Vec<i64>, Error> {
         let (low, high) = key_range(session);
         // Hardly any session has such calls; only then their answers are looked for.
@@ -266,7 +270,11 @@ impl Catalogue {
             let calls: Vec<(i64, Option<String>)> = c
                 .prepare_cached(
                     "SELECT key, call_id FROM _calls WHERE key BETWEEN ?1 AND ?2
-                       AND (instr(tool, 'sessionary') OR instr(subject, 'sessionary search')
+                       AND (instr(tool, 'sessionary') OR tool GLOB '*session_search'
+                         OR tool GLOB '*search_sessions' OR tool GLOB '*show_entry'
+                         OR tool GLOB '*list_sessions' OR tool GLOB '*session_tree'
+                         OR tool GLOB '*session_show'
+                         OR instr(subject, 'sessionary search')
                          OR instr(subject, 'sessionary show') OR instr(subject, 'sessionary --'))",
                 )?
                 .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
@@ -282,6 +290,46 @@ impl Catalogue {
             }
             Ok(keys)
         })
+    }
+
+    /// Of the calls of an entry: whether one of them failed, and whether it holds an answer too.
+    pub fn became_of_calls(&self, key: i64) -> Result<(bool, bool), Error> {
+        let query = "SELECT coalesce(max(is_error), 0), coalesce(max(is_result), 0)
+            FROM _calls WHERE key = ?1";
+        self.with(|c| {
+            c.prepare_cached(query)?
+                .query_row([key], |r| Ok((r.get(0)?, r.get(1)?)))
+        })
+    }
+
+    /// How many calls a session holds.
+    pub fn count_calls(&self, session: i64) -> Result<u64, Error> {
+        let (low, high) = key_range(session);
+        let query = "SELECT count(*) FROM _calls WHERE key BETWEEN ?1 AND ?2 AND NOT is_result";
+        let count = self.one(query, [low, high], |r| r.get::<_, i64>(0))?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// What somebody typed shortly before these entries of a session, with no answer of a model
+    /// between what belongs together.
+    pub fn typed_before(&self, session: i64, keys: &[i64]) -> Result<Vec<i64>, Error> {
+        let (low, _) = key_range(session);
+        let mut typed = Vec::new();
+        for key in keys {
+            let before: Vec<(i64, bool)> = self.all(
+                "SELECT key, role = 'user' FROM _entries
+                 WHERE key >= ?1 AND key < ?2 AND role IN ('user', 'assistant')
+                 ORDER BY key DESC LIMIT ?3",
+                [low, *key, SHORTLY],
+                |r| Ok((r.get(0)?, r.get(1)?)),
+            )?;
+            let said = before.into_iter().skip_while(|(_, is_typed)| !is_typed);
+            typed.extend(
+                said.take_while(|(_, is_typed)| *is_typed)
+                    .map(|(key, _)| key),
+            );
+        }
+        Ok(typed)
     }
 
     /// An entry's role, or its kind where it has none; `None` when there is no such entry.
