@@ -347,10 +347,25 @@ fn an_id_that_is_a_secret_or_no_word_is_not_told() {
         let said = good(&mut talk, tool, arguments);
         let told = [&SECRET[8..], "OBEY", &long];
         assert!(!told.iter().any(|id| said.contains(id)), "{tool}: {said}");
+        // What has a line is asked for by that.
+        let named = match tool {
+            "show_entry" => "0199t:L3 · user",
+            _ => "(an id that cannot be told)",
+        };
+        assert!(said.contains(named), "{tool}: {said}");
         assert!(
-            said.contains("(an id that cannot be told)"),
-            "{tool}: {said}"
+            tool != "search_sessions" || said.contains("0199t:L"),
+            "{said}"
         );
+    }
+    good(&mut talk, "show_entry", json!({"address": "0199t:L3"}));
+    for (tool, arguments) in [
+        ("show_entry", json!({"address": format!("0199t:{SECRET}")})),
+        ("show_entry", json!({"address": format!("{SECRET}:e0")})),
+        ("session_tree", json!({"session": SECRET})),
+    ] {
+        let (said, is_error) = call(&mut talk, tool, arguments);
+        assert!(is_error && said.contains("no such"), "{said}");
     }
 }
 
@@ -376,6 +391,218 @@ fn nothing_fits_is_an_answer() {
         json!({"query": "tokenizer newline"}),
     );
     assert!(said.contains("0199a:x"), "{said}");
+}
+
+/// A pi session in which a tool was called, and what was said before and after that; the call
+/// failed where nothing is said of what it gave back.
+fn with_call(
+    home: &Sandbox,
+    session: &str,
+    asked: &str,
+    (tool, argument, gave): (&str, &str, Option<&str>),
+    answer: &str,
+) {
+    let at = "2026-01-02T09:00:00.000Z";
+    let called = json!([{"type": "toolCall", "id": "c1", "name": tool,
+        "arguments": {"command": argument}}]);
+    let result = json!({"role": "toolResult", "toolCallId": "c1", "toolName": tool,
+        "isError": gave.is_none(), "content": gave.unwrap_or("it did not work")});
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": session, "timestamp": at,
+        "cwd": "~/code/parser"}),
+    ];
+    let messages = [
+        json!({"role": "user", "content": asked}),
+        json!({"role": "assistant", "content": called}),
+        result,
+        json!({"role": "assistant", "content": answer}),
+    ];
+    for (number, message) in messages.into_iter().enumerate() {
+        let parent = number.checked_sub(1).map(|above| format!("e{above}"));
+        lines.push(
+            json!({"type": "message", "id": format!("e{number}"), "parentId": parent,
+            "timestamp": at, "message": message}),
+        );
+    }
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write(&format!(".pi/agent/sessions/--x--/{session}.jsonl"), &lines);
+}
+
+/// Its question holds every word, and says nothing of the answer.
+#[test]
+fn who_only_asked_before_is_no_answer() {
+    let home = home();
+    let tools = [
+        "mcp__sessionary__search_sessions",
+        "search_sessions",
+        "session_search",
+        "sessionary-search_sessions",
+        "x_search_sessions",
+        "bash",
+    ];
+    let asked = "Before you begin: which pgloader cast rule did we use for the enum columns?";
+    for (number, tool) in tools.into_iter().enumerate() {
+        let query = match tool {
+            "bash" => "sessionary search 'pgloader cast rule enum columns'",
+            _ => "pgloader cast rule enum columns",
+        };
+        let call = (tool, query, Some("Recorded in earlier sessions."));
+        let id = format!("0199q{number}");
+        with_call(&home, &id, asked, call, "I go on with the form.");
+    }
+    let asked = "Have we ever used GraphQL federation?";
+    let call = ("session_search", "GraphQL federation", Some("Nothing fits"));
+    with_call(&home, "0199q9", asked, call, "I go on with the form.");
+    let said = [
+        ("user", "How do we move the data?"),
+        ("assistant", "pgloader does it in one go."),
+        ("assistant", "The enum columns need a cast rule."),
+    ];
+    with_small_talk(&home, "0199r", &said, 5);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query: &str| good(&mut talk, "search_sessions", json!({"query": query}));
+    let found = ask("which pgloader cast rule for the enum columns");
+    assert!(found.contains("session 0199r "), "{found}");
+    assert!(!found.contains("0199q"), "{found}");
+    let found = ask("have we ever used GraphQL federation");
+    assert!(found.starts_with("Nothing fits"), "{found}");
+    assert!(!found.contains("0199q"), "{found}");
+}
+
+#[test]
+fn a_name_in_code_weighs_more_than_another_word() {
+    let home = home();
+    let said = [("user", "an undefined reference to SSL_get_peer_certificate")];
+    with_small_talk(&home, "0199i", &said, 7);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query: &str| good(&mut talk, "search_sessions", json!({"query": query}));
+    for query in [
+        "which command fixed SSL_get_peer_certificate",
+        "SSL_get_peer_certificate repair",
+    ] {
+        let said = ask(query);
+        assert!(said.contains("\n0199i:e0 "), "{query}: {said}");
+    }
+    let said = ask("undefined kubernetes");
+    assert!(said.starts_with("Nothing fits"), "{said}");
+}
+
+#[test]
+fn a_passage_says_more_than_the_title_above_it() {
+    let home = Sandbox::new();
+    let said = [
+        ("user", "Refresh token storage"),
+        ("assistant", "Decided: the refresh token goes in a cookie."),
+    ];
+    with_small_talk(&home, "0199s", &said, 4);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let found = good(
+        &mut talk,
+        "search_sessions",
+        json!({"query": "refresh token"}),
+    );
+    assert!(found.contains("> Decided: the refresh token"), "{found}");
+    assert_eq!(found.matches("Refresh token storage").count(), 1, "{found}");
+    // It is shown where there is no other.
+    let found = good(&mut talk, "search_sessions", json!({"query": "storage"}));
+    assert!(found.contains("\n0199s:e0 · user"), "{found}");
+}
+
+#[test]
+fn what_an_agent_called_is_quoted_and_whether_it_failed() {
+    let home = Sandbox::new();
+    let works = ("bash", "cargo update -p openssl-sys", Some("walrus"));
+    let fails = ("bash", "apt-get install libssl", None);
+    with_call(&home, "0199w", "Mend the build!", works, "It builds.");
+    with_call(
+        &home,
+        "0199f",
+        "Mend the build again!",
+        fails,
+        "It does not.",
+    );
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let mut ask = |query: &str| good(&mut talk, "search_sessions", json!({"query": query}));
+    let found = ask("cargo update");
+    assert!(
+        found.contains("> bash: cargo update -p openssl-sys"),
+        "{found}"
+    );
+    assert!(!found.contains("failed"), "{found}");
+    let found = ask("apt-get libssl");
+    assert!(
+        found.contains("Z · failed\n> bash: apt-get install"),
+        "{found}"
+    );
+    let found = ask("walrus");
+    assert!(
+        found.contains("(tool output: only show_entry reads it)"),
+        "{found}"
+    );
+    let tree = good(&mut talk, "session_tree", json!({"session": "0199w"}));
+    assert!(tree.contains("1 tool call left out: show_entry"), "{tree}");
+}
+
+/// Who asks for the most context reads what it came to.
+#[test]
+fn what_stands_beside_an_entry_keeps_its_end() {
+    let home = Sandbox::new();
+    let said: Vec<String> = (0..21)
+        .map(|number| match number % 2 {
+            0 => format!("Do part {number}."),
+            _ => format!(
+                "{}I choose way {number}.",
+                "There are two ways of it. ".repeat(40)
+            ),
+        })
+        .collect();
+    let said: Vec<(&str, &str)> = said
+        .iter()
+        .zip(["user", "assistant"].into_iter().cycle())
+        .map(|(text, role)| (role, text.as_str()))
+        .collect();
+    with_small_talk(&home, "0199s", &said, 21);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let arguments = json!({"address": "0199s:e10", "context": 10});
+    let shown = good(&mut talk, "show_entry", arguments);
+    for number in (1..21).step_by(2) {
+        let end = format!("I choose way {number}.");
+        assert!(shown.contains(&end), "{number}: {shown}");
+    }
+    assert!(shown.contains("bytes left out: from "), "{shown}");
+}
+
+#[test]
+fn a_model_is_told_what_is_wrong_with_what_it_asks() {
+    let home = home();
+    let mut talk = initialized(&home, &[], &[]);
+    let asked = json!({"address": "0199a:x:e1", "context": "1"});
+    let shown = good(&mut talk, "show_entry", asked);
+    assert!(shown.contains("0199a:x:e2"), "{shown}");
+    let asked = json!({"address": "0199a:x:e1", "context": "many"});
+    let (said, is_error) = call(&mut talk, "show_entry", asked);
+    assert!(is_error && said.contains("`context` is a number"), "{said}");
+    let asked = json!({"address": "0199a:x:e1", "from": 99_999});
+    let shown = good(&mut talk, "show_entry", asked);
+    assert!(shown.contains("(nothing behind byte "), "{shown}");
+    for (tool, asked) in [
+        (
+            "search_sessions",
+            json!({"query": "tokenizer", "since": "2w", "until": "1y"}),
+        ),
+        ("list_sessions", json!({"since": "2w", "until": "1y"})),
+    ] {
+        let (said, is_error) = call(&mut talk, tool, asked);
+        assert!(
+            is_error && said.starts_with("since is later than until"),
+            "{said}"
+        );
+    }
 }
 
 #[test]
@@ -582,11 +809,8 @@ fn nothing_but_ids_of_sessions_that_may_be_seen_goes_in() {
         json!({"path": "/"}),
         json!({}),
     ] {
-        let answer = talk.ask(
-            "tools/call",
-            json!({"name": "search_sessions", "arguments": arguments}),
-        );
-        assert_eq!(error(&answer).0, -32602);
+        let (text, is_error) = call(&mut talk, "search_sessions", arguments);
+        assert!(is_error && text.contains("do not fit"), "{text}");
     }
     let answer = talk.ask("tools/call", json!({"name": "sql", "arguments": {}}));
     assert_eq!(error(&answer).0, -32602);
@@ -1033,16 +1257,19 @@ fn an_error_is_short_and_names_what_was_asked() {
     let mut talk = initialized(&home, &[], &[]);
     let long = "x".repeat(900_000);
     let unknown = json!({"query": "x", (long.as_str()): 1});
+    // The model can mend what it asked; a tool that is not there is the client's mistake.
     for (tool, arguments) in [
         ("show_entry", json!({"address": "0199b:e0", "from": long})),
         ("search_sessions", unknown),
-        (&long, json!({})),
     ] {
-        let params = json!({"name": tool, "arguments": arguments});
-        let (code, said) = talk.error("tools/call", params);
-        assert_eq!(code, -32602, "{said}");
+        let (said, is_error) = call(&mut talk, tool, arguments);
+        assert!(is_error && said.contains("do not fit"), "{said}");
         assert!(said.len() < 1_000, "{}", said.len());
     }
+    let params = json!({"name": long, "arguments": {}});
+    let (code, said) = talk.error("tools/call", params);
+    assert_eq!(code, -32602, "{said}");
+    assert!(said.len() < 1_000, "{}", said.len());
     let (code, said) = talk.error(&long, json!({}));
     assert!(code == -32601 && said.len() < 1_000, "{}", said.len());
     let meta = json!({"io.modelcontextprotocol/protocolVersion": long});
@@ -1175,6 +1402,50 @@ fn the_official_clients_call_the_tools() {
         assert!(other.contains("1 session of other"), "{other}");
         assert_eq!(client["wrong"], -32602);
     }
+}
+
+/// A line of turns is no fork, and an id is named as far as it takes.
+#[test]
+fn a_tree_is_indented_behind_forks_and_names_short_ids() {
+    let home = Sandbox::new();
+    let at = "2026-01-02T09:00:00.000Z";
+    let id = |number: u32| format!("{number:08x}-0000-4000-8000-000000000000");
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": "0199t", "timestamp": at,
+            "cwd": "~/code/parser"}),
+    ];
+    // The fourth and the fifth hang below the third.
+    for (number, parent) in [
+        (1, None),
+        (2, Some(1)),
+        (3, Some(2)),
+        (4, Some(3)),
+        (5, Some(3)),
+    ] {
+        lines.push(
+            json!({"type": "message", "id": id(number), "parentId": parent.map(id),
+            "timestamp": at, "message": {"role": "user", "content": format!("turn {number}")}}),
+        );
+    }
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write(".pi/agent/sessions/--x--/0199t.jsonl", &lines);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let tree = good(&mut talk, "session_tree", json!({"session": "0199t"}));
+    for row in [
+        "\n* 0199t:00000001 · ",
+        "\n* 0199t:00000003 · ",
+        "\n - 0199t:00000004 · ",
+        "\n * 0199t:00000005 · ",
+    ] {
+        assert!(tree.contains(row), "{row}: {tree}");
+    }
+    let shown = good(
+        &mut talk,
+        "show_entry",
+        json!({"address": "0199t:00000003"}),
+    );
+    assert!(shown.contains("> turn 3"), "{shown}");
 }
 
 /// What a fork has in its origin alone is named by the fork where the client may not see the

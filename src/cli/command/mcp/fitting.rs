@@ -1,13 +1,17 @@
 //! Is what was found an answer at all?
 //!
 //! An answer says most of the words in one place. Somewhere in a long session many of them stand
-//! together by chance: so the longer it is, the fewer may be missing.
+//! together by chance: so the longer it is, the fewer may be missing. What only asks this program
+//! for the words says nothing of them.
+
+use std::collections::HashSet;
 
 use sessionary::Error;
-use sessionary::index::{Highlighter, ShowScope};
-use sessionary::model::{Class, HitGroup, ShownEntry};
+use sessionary::index::{Highlighter, ShowScope, Snapshot};
+use sessionary::model::{Class, HitGroup, ShownEntry, Standing};
 use sessionary::syntax::{self, Now};
 
+use super::question;
 use super::tools::{Call, mask};
 
 /// A place is so many entries that follow each other.
@@ -23,6 +27,9 @@ const ROOT: f32 = 4.0;
 pub struct Floor<'a> {
     call: &'a Call,
     words: Vec<Option<Highlighter>>,
+    /// What each of them counts, and all together.
+    weights: Vec<f32>,
+    weight: f32,
     /// Marks all of them.
     any: Option<Highlighter>,
 }
@@ -33,6 +40,8 @@ pub struct Fitting {
     pub sessions: Vec<HitGroup>,
     /// At least half of the words stand in one place.
     pub near: Vec<HitGroup>,
+    /// Whether some that are no answer have asked for one.
+    pub have_asked: bool,
 }
 
 impl Fitting {
@@ -40,6 +49,7 @@ impl Fitting {
     pub fn add(&mut self, others: Self) {
         self.sessions.extend(others.sessions);
         self.near.extend(others.near);
+        self.have_asked = others.have_asked;
     }
 }
 
@@ -50,8 +60,11 @@ impl Floor<'_> {
             let query = syntax::parse(words, Now::utc(call.screen.now_ms)).ok()?;
             Highlighter::with_endings(&query)
         };
+        let weights: Vec<f32> = words.iter().map(|word| question::weight(word)).collect();
         Floor {
             call,
+            weight: weights.iter().sum(),
+            weights,
             words: words.iter().map(|word| read(word)).collect(),
             any: read(&words.join(" ")),
         }
@@ -81,6 +94,7 @@ impl Floor<'_> {
         }
         let mut fitting = Fitting::default();
         for session in judged {
+            fitting.have_asked |= session.has_asked && !session.fits;
             if session.fits {
                 fitting.sessions.push(session.group);
             } else if session.missing <= MISSING {
@@ -92,9 +106,21 @@ impl Floor<'_> {
 
     /// How much is missing in the place of a session that holds the most; its passages come first.
     fn judged(&self, mut group: HitGroup) -> Result<Judged, Error> {
+        let asking = |snapshot: &Snapshot<'_>| snapshot.asking_entries(&group.session);
+        let mut asking = self.call.index.ask(asking)?;
+        let has_asked = !asking.is_empty();
+        if has_asked {
+            // It may be called what it asked.
+            let names = group
+                .hits
+                .iter()
+                .filter(|hit| hit.standing == Standing::Name);
+            asking.extend(names.map(|hit| hit.entry.clone()));
+        }
         let mut hits = Vec::new();
         for hit in std::mem::take(&mut group.hits) {
-            hits.push((self.missing_around(&group, &hit.entry)?, hit));
+            let missing = self.missing_around(&group, &hit.entry, &asking)?;
+            hits.push((missing, hit));
         }
         hits.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let missing = hits.first().map_or(1.0, |(missing, _)| *missing);
@@ -104,6 +130,7 @@ impl Floor<'_> {
             group,
             missing,
             fits,
+            has_asked,
         })
     }
 
@@ -117,8 +144,14 @@ impl Floor<'_> {
         MISSING / places.max(1.0).powf(1.0 / ROOT)
     }
 
-    /// Which part of the words is missing in the place with an entry that holds the most of them.
-    fn missing_around(&self, group: &HitGroup, entry: &str) -> Result<f32, Error> {
+    /// Which part of the words is missing in the place with an entry that holds the most of them,
+    /// where these entries hold none.
+    fn missing_around(
+        &self,
+        group: &HitGroup,
+        entry: &str,
+        asking: &HashSet<String>,
+    ) -> Result<f32, Error> {
         let scope = ShowScope {
             entry: Some(entry.to_owned()),
             context: PLACE - 1,
@@ -127,15 +160,21 @@ impl Floor<'_> {
         };
         let around = self.call.index.show(&group.session, &scope)?;
         let entries = around.entries.iter();
-        let held: Vec<_> = entries.map(|entry| self.held(entry)).collect();
+        let held = entries.map(|entry| match asking.contains(&entry.id) {
+            true => vec![0.0; self.words.len()],
+            false => self.held(entry),
+        });
+        let held: Vec<_> = held.collect();
         let places = held.windows(PLACE.min(held.len()).max(1));
         let most = places.map(|place| {
-            let words = 0..self.words.len();
-            let most = words.map(|word| place.iter().map(|held| held[word]).fold(0.0, f32::max));
+            let words = self.weights.iter().enumerate();
+            let most = words.map(|(word, weight)| {
+                weight * place.iter().map(|held| held[word]).fold(0.0, f32::max)
+            });
             most.sum()
         });
         let most: f32 = most.fold(0.0, f32::max);
-        Ok(1.0 - most / self.words.len() as f32)
+        Ok(1.0 - most / self.weight)
     }
 
     /// What each of the words counts in an entry.
@@ -174,6 +213,8 @@ struct Judged {
     group: HitGroup,
     missing: f32,
     fits: bool,
+    /// Whether this program was asked in it.
+    has_asked: bool,
 }
 
 /// Whether more passages of a session hold words than are there.

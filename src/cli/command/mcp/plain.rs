@@ -68,6 +68,11 @@ impl Page {
         self.line(FRAME);
     }
 
+    /// How many bytes of text it still has room for.
+    pub fn room(&self) -> usize {
+        self.most.saturating_sub(self.text.len())
+    }
+
     /// A line of our own, where there is room.
     pub fn line(&mut self, line: &str) {
         self.is_cut |= self.text.len() + line.len() > self.most;
@@ -112,16 +117,47 @@ fn bounded(mut text: String) -> String {
     text
 }
 
+/// What begins a line that is quoted and ends it.
+const QUOTED: usize = "> \n".len();
+
+/// How many bytes of an answer a character takes in a quote.
+fn quoted(character: char) -> usize {
+    match character {
+        '\n' => QUOTED,
+        other => plain_lines(other.encode_utf8(&mut [0; 4])).len(),
+    }
+}
+
+/// From which byte a text is quoted to its end, but not before this one, in so many bytes of an
+/// answer.
+pub fn start_of_quote(text: &str, from: usize, most: usize) -> usize {
+    let mut bytes = QUOTED;
+    for (at, character) in text[from..].char_indices().rev() {
+        bytes += quoted(character);
+        if bytes > most {
+            return from + at + character.len_utf8();
+        }
+    }
+    from
+}
+
+/// How many bytes of an answer a text takes that is quoted, as far as that is no more than so many.
+pub fn quoted_bytes(text: &str, most: usize) -> usize {
+    let mut bytes = QUOTED;
+    for character in text.chars() {
+        bytes += quoted(character);
+        if bytes >= most {
+            return most;
+        }
+    }
+    bytes
+}
+
 /// Up to which byte a text is quoted, from this one on, in so many bytes of an answer.
 pub fn end_of_quote(text: &str, start: usize, most: usize) -> usize {
-    /// What begins a line and ends it.
-    const LINE: usize = "> \n".len();
-    let mut bytes = LINE;
+    let mut bytes = QUOTED;
     for (at, character) in text[start..].char_indices() {
-        bytes += match character {
-            '\n' => LINE,
-            other => plain_lines(other.encode_utf8(&mut [0; 4])).len(),
-        };
+        bytes += quoted(character);
         if bytes > most {
             return start + at;
         }
@@ -194,9 +230,18 @@ pub fn id(recorded: &str) -> &str {
     }
 }
 
-/// What names an entry of a session in a line of our own.
-pub fn address(session: &str, entry: &str) -> String {
-    format!("{}:{}", id(session), id(entry))
+/// Whether an id is told.
+pub fn is_told(recorded: &str) -> bool {
+    id(recorded) == recorded
+}
+
+/// What names an entry of a session in a line of our own: where its id cannot be told, its line,
+/// if there is one.
+pub fn address(session: &str, entry: &str, line: u64) -> String {
+    match is_told(entry) || line == 0 {
+        true => format!("{}:{}", id(session), id(entry)),
+        false => format!("{}:L{line}", id(session)),
+    }
 }
 
 /// Whether it is a word of letters, digits and these signs, and no secret.
@@ -205,9 +250,14 @@ fn is_word(recorded: &str, most: usize, signs: &str) -> bool {
     recorded.len() <= most && recorded.chars().all(is_sign) && redact::redacted(recorded).is_none()
 }
 
+/// What a session is called, as a heading has it.
+pub fn title(session: &SessionRow) -> String {
+    let title = redact::redacted(&session.title).unwrap_or_else(|| session.title.clone());
+    short(&title, 80)
+}
+
 /// Which session it is, and below that what it is called, which was recorded.
 pub fn heading(session: &SessionRow, is_live: bool) -> String {
-    let title = redact::redacted(&session.title).unwrap_or_else(|| session.title.clone());
     let live = if is_live { " · live" } else { "" };
     let host = session.host.as_deref();
     let host = host.map(|host| format!(" on {}", name(host)));
@@ -221,7 +271,7 @@ pub fn heading(session: &SessionRow, is_live: bool) -> String {
             true => "not read yet".to_owned(),
             false => count(session.message_count, "message"),
         },
-        short(&title, 80),
+        title(session),
     )
 }
 

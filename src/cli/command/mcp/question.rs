@@ -87,6 +87,23 @@ const TELL_NOTHING: [&str; 78] = [
     "previously",
 ];
 
+/// Words behind which one of these says only what kind of thing is asked for.
+const ASKING: [&str; 2] = ["what", "which"];
+const KINDS: [&str; 6] = ["command", "commands", "file", "files", "tool", "tools"];
+/// What a word counts that has signs between its letters as only names in code have: it stands
+/// nowhere by chance.
+const NAME_IN_CODE: f32 = 2.0;
+
+/// How much a word or phrase counts, where a usual one counts 1.
+pub fn weight(word: &str) -> f32 {
+    let is_phrase = word.starts_with('"');
+    let is_in_code = word.contains('_') || word.contains("\\:\\:");
+    match is_in_code && !is_phrase {
+        true => NAME_IN_CODE,
+        false => 1.0,
+    }
+}
+
 /// Words and phrases of a question; whatever would be more than that to the query language is a
 /// blank.
 pub fn words(query: &str) -> Vec<String> {
@@ -106,7 +123,7 @@ pub fn words(query: &str) -> Vec<String> {
         let mut signed = syntax::signed(part);
         signed.retain(|word| !is_number_sign(&part[word.clone()]));
         let mut signed = &signed[..];
-        let mut at = 0;
+        let (mut at, mut asks) = (0, false);
         for piece in part.split_inclusive(is_blank) {
             let mut inner = word_in(piece);
             inner = at + inner.start..at + inner.end;
@@ -123,10 +140,13 @@ pub fn words(query: &str) -> Vec<String> {
                 }
             }
             let word = &part[inner];
-            let is_telling = !TELL_NOTHING.contains(&word.to_lowercase().as_str());
+            let word = word.to_lowercase();
+            let is_kind = asks && KINDS.contains(&word.as_str());
+            let is_telling = !is_kind && !TELL_NOTHING.contains(&word.as_str());
+            asks = ASKING.contains(&word.as_str());
             if !word.is_empty() && is_telling {
                 // An operator in lower case is a word, and so is a filter whose sign is escaped.
-                all.push(word.to_lowercase().replace(':', "\\:"));
+                all.push(word.replace(':', "\\:"));
             }
         }
     }
@@ -171,6 +191,14 @@ mod tests {
         assert_eq!(sorted, expected);
         let said = syntax::parse(&words.join(" "), Now::utc(0)).unwrap();
         assert!(said.typed.is_empty(), "{said:?}");
+    }
+
+    #[test]
+    fn the_kind_of_what_is_asked_for_is_no_word() {
+        let query = "Which command fixed the file? What tools, which tokenizer of file";
+        assert_eq!(words(query), ["fixed", "file", "tokenizer"]);
+        let weights = ["ssl_get_x", "a\\:\\:b", "fix", "\"a_b c\"", "c++"].map(weight);
+        assert_eq!(weights, [2.0, 2.0, 1.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What does an entry say, which sessions are there, and what branches have they?
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use sessionary::Error;
@@ -8,6 +8,7 @@ use sessionary::index::{ListScope, ShowScope, ShownPart, TreeFilter, TreePart, T
 use sessionary::model::{SessionRow, ShownEntry, Sort, TreeRow};
 
 use super::plain::{self, Page};
+use super::searching::span;
 use super::tools::{Call, ListSessions, SessionTree, ShowEntry, mask};
 use crate::background::go_on;
 use crate::command::{answer, list as listing};
@@ -19,15 +20,21 @@ use crate::output::time::count;
 
 /// Bytes of a list or a tree.
 const PAGE: usize = 6_000;
-/// Bytes of the entry that was asked for, of all beside it, and of each of these, as they are
-/// quoted. With the lines above and below each, that is less than an answer has room for.
+/// Bytes of the entry that was asked for, and of all beside it, as they are quoted.
 const ENTRY: usize = 4_000;
-const AROUND: usize = 3_600;
-const BESIDE: usize = 500;
+const AROUND: usize = 8_000;
+/// Bytes of what says that a part is left out, at most.
+const NOTICE: usize = 90;
+/// Of each that is cut, so many hundredths are of its beginning; the others are of its end, where
+/// what it comes to stands.
+const BEGINNING: usize = 60;
 /// Bytes of an address, at most.
 const ADDRESS: usize = 500;
 /// Entries before and after it, at most.
 const CONTEXT: usize = 10;
+/// Characters of a UUID, and of one in a tree, where these are enough.
+const UUID: usize = 36;
+const SHORT: usize = 8;
 /// Characters of an entry in a tree.
 const LINE: usize = 120;
 
@@ -57,37 +64,80 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
     let mut page = Page::framed_without_cursor();
     page.line(&heading(call, &session, lost.as_deref()));
     let origins = Origins::of(call);
+    let mut told = Vec::new();
     for entry in &entries {
-        let is_it = focus.as_ref() == Some(&entry.id);
-        let (from, most) = if is_it {
-            (asked.from, ENTRY)
-        } else {
-            (0, BESIDE.min(AROUND / entries.len()))
-        };
         let home = origins.home(&session, entry.inherited_from.as_deref(), &entry.id)?;
-        shown(&mut page, &home, entry, from, most);
+        told.push((above(&home, entry), said(entry)));
+    }
+    let is_it = |at: usize| focus.as_ref() == Some(&entries[at].id);
+    let heads: usize = told.iter().map(|(head, _)| head.len() + 1 + NOTICE).sum();
+    let room = page.room().saturating_sub(heads + ENTRY).min(AROUND);
+    let beside = told.iter().enumerate().filter(|(at, _)| !is_it(*at));
+    let most = share(
+        beside.map(|(_, (_, text))| plain::quoted_bytes(text, AROUND)),
+        room,
+    );
+    for (at, (head, text)) in told.iter().enumerate() {
+        page.line(head);
+        match is_it(at) {
+            true => shown(&mut page, text, asked.from),
+            false => shown_beside(&mut page, text, most),
+        }
     }
     plain::unread(&mut page, streamed.complete);
     Ok(page.end())
 }
 
-/// One entry, from a byte of its text on.
-fn shown(page: &mut Page, home: &str, entry: &ShownEntry, from: usize, most: usize) {
+/// How much each of these sizes may have, so that all together have no more than there is room for:
+/// the short ones all of it, and what they leave is for the others.
+fn share(sizes: impl Iterator<Item = usize>, mut room: usize) -> usize {
+    let mut sizes: Vec<usize> = sizes.collect();
+    sizes.sort_unstable();
+    let mut most = room;
+    for (at, size) in sizes.iter().enumerate() {
+        most = room / (sizes.len() - at);
+        if *size > most {
+            break;
+        }
+        room -= size;
+    }
+    most
+}
+
+/// What stands above an entry.
+fn above(home: &str, entry: &ShownEntry) -> String {
     let who = entry.role.as_deref().unwrap_or(&entry.kind);
     let failed = if entry.is_error { " · failed" } else { "" };
     let image = if entry.has_image { " · image" } else { "" };
-    page.line(&format!(
+    // A line number names an entry of its own session alone.
+    let line = match entry.inherited_from {
+        None => entry.line,
+        Some(_) => 0,
+    };
+    format!(
         "\n{} · {} · {}{failed}{image}",
-        plain::address(home, &entry.id),
+        plain::address(home, &entry.id, line),
         plain::name(who),
         plain::minute(entry.time.as_deref()),
-    ));
+    )
+}
+
+fn said(entry: &ShownEntry) -> String {
     let pieces = entry.text.iter().flat_map(|(_, pieces)| pieces);
     let text: Vec<&str> = pieces.map(String::as_str).collect();
-    let text = text.join("\n");
-    let start = plain::boundary(&text, from);
-    let end = plain::end_of_quote(&text, start, most);
+    text.join("\n")
+}
+
+/// The entry that was asked for, from a byte of its text on.
+fn shown(page: &mut Page, text: &str, from: usize) {
+    let start = plain::boundary(text, from);
+    let end = plain::end_of_quote(text, start, ENTRY);
     page.quote(&text[start..end]);
+    if text.trim().is_empty() {
+        page.line("(no text)");
+    } else if start == text.len() {
+        page.line(&format!("(nothing behind byte {start})"));
+    }
     if end < text.len() {
         let left = text.len() - end;
         page.line(&format!(
@@ -96,11 +146,29 @@ fn shown(page: &mut Page, home: &str, entry: &ShownEntry, from: usize, most: usi
     }
 }
 
+/// One beside it, in so many bytes: its beginning and its end.
+fn shown_beside(page: &mut Page, text: &str, most: usize) {
+    if plain::end_of_quote(text, 0, most) == text.len() {
+        page.quote(text);
+        return;
+    }
+    let head = plain::end_of_quote(text, 0, most * BEGINNING / 100);
+    let tail = plain::start_of_quote(text, head, most * (100 - BEGINNING) / 100);
+    page.quote(&text[..head]);
+    let left = tail - head;
+    page.line(&format!("[{left} bytes left out: from {head} reads on]"));
+    page.quote(&text[tail..]);
+}
+
 /// The session and the entry that an address names. A colon may belong to an id.
 fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure> {
     let colons = address.rmatch_indices(':');
     for (at, _) in colons.filter(|_| address.len() <= ADDRESS) {
         go_on(&call.cancel)?;
+        // What is never told cannot be asked for.
+        if !plain::is_told(&address[at + 1..]) {
+            continue;
+        }
         if let Some(session) = call.find(&address[..at])? {
             let entry = call
                 .index
@@ -116,17 +184,11 @@ fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure
 
 /// What list_sessions says.
 pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
-    let moment = |name: &str, when: &Option<String>| {
-        listing::moment_called(name, name, when.as_deref(), &call.screen)
-    };
-    let (since, until) = (
-        moment("since", &asked.since)?,
-        moment("until", &asked.until)?,
-    );
+    let (since_ms, until_ms) = span(call, &asked.since, &asked.until)?;
     let scope = call.list_scope(ListScope {
         agent: listing::known_agent(asked.agent.as_deref(), call.index.config())?,
-        since_ms: since.since_ms,
-        until_ms: until.until_ms,
+        since_ms,
+        until_ms,
         fold_subagents: true,
         sort: Sort::Modified,
         ..ListScope::default()
@@ -165,36 +227,58 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
     let origins = Origins::of(call);
     let ((pages, lost), streamed) = answer(|| {
         let pages = RefCell::new(Pages::of(question, &asked.cursor)?);
-        let mut lost = None;
+        let (mut lost, mut forks) = (None, Vec::new());
+        // Each row is asked for before it comes.
+        let number = Cell::new(0);
         let scope = TreeScope {
             // What tools gave back is read by show_entry alone.
             filter: TreeFilter::NoTools,
             mask: Some(mask()),
-            without: Some(&|place| !pages.borrow().wants(u64::from(place))),
+            without: Some(&|place| {
+                number.set(number.get() + 1);
+                !pages.borrow().wants(u64::from(place))
+            }),
         };
         let streamed =
             call.index
                 .tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
                     match part {
-                        TreePart::Head(head) => lost.clone_from(&head.lost),
+                        TreePart::Head(head) => {
+                            number.set(0);
+                            lost.clone_from(&head.lost);
+                        }
                         TreePart::Row(row) => {
                             let home =
                                 origins.home(&session, row.inherited_from.as_deref(), &row.id)?;
-                            let line = line(&home, &row);
+                            let id = short_id(call, &session, &row)?;
+                            let at = number.get().checked_sub(1);
+                            let forks = at.and_then(|at| forks.get(at)).copied();
+                            let line = line(&plain::address(&home, &id, 0), &row, forks);
                             pages.borrow_mut().offer(u64::from(row.ordinal), &line);
                         }
-                        TreePart::Parents(_) => {}
+                        TreePart::Parents(parents) => forks = forks_above(parents),
                     }
                     Ok(go_on(&call.cancel)?)
                 })?;
         Ok(((pages.into_inner(), lost), streamed))
     })?;
+    let left_out = left_out(call, &session)?;
     let head = format!(
-        "{}\n* is on the active branch; an address is SESSION:ENTRY.",
+        "{}\n* is on the active branch; an address is SESSION:ENTRY.{left_out}",
         heading(call, &session, lost.as_deref())
     );
     let otherwise = "show_entry of the last address, with context, reads on from there";
     Ok(pages.end(&head, streamed.complete, otherwise))
+}
+
+/// What a tree does not have.
+fn left_out(call: &Call, session: &SessionRow) -> Result<String, Failure> {
+    let calls = call.index.ask(|snapshot| snapshot.count_calls(session))?;
+    Ok(match calls {
+        0 => String::new(),
+        1 => "\n1 tool call left out: show_entry with context reads it.".to_owned(),
+        _ => format!("\n{calls} tool calls left out: show_entry with context reads them."),
+    })
 }
 
 /// What stands above what is quoted of a session.
@@ -253,10 +337,44 @@ impl<'a> Origins<'a> {
     }
 }
 
-fn line(home: &str, row: &TreeRow) -> String {
-    let indent = " ".repeat((row.depth as usize).min(20));
+/// How many forks stand above each row, as a row that more than one hangs below is one: a chain of
+/// rows is not indented.
+fn forks_above(parents: &[Option<u32>]) -> Vec<usize> {
+    let mut below = vec![0_usize; parents.len()];
+    for parent in parents.iter().flatten() {
+        below[*parent as usize] += 1;
+    }
+    let mut forks: Vec<usize> = Vec::with_capacity(parents.len());
+    for parent in parents {
+        let above = parent.map(|parent| parent as usize);
+        forks.push(above.map_or(0, |above| forks[above] + usize::from(below[above] > 1)));
+    }
+    forks
+}
+
+/// The id of a row: of a UUID its beginning, where that is of no other entry of the session.
+fn short_id(call: &Call, session: &SessionRow, row: &TreeRow) -> Result<String, Failure> {
+    // Of other ids thousands may begin alike.
+    let is_uuid = row.id.len() == UUID && row.id.as_bytes()[SHORT] == b'-';
+    let start = row.id.get(..SHORT);
+    let Some(start) = start.filter(|_| is_uuid && row.inherited_from.is_none()) else {
+        return Ok(row.id.clone());
+    };
+    match call
+        .index
+        .ask(|snapshot| snapshot.entry_named(session, start))
+    {
+        Ok(named) if named == row.id && plain::is_told(&row.id) => Ok(start.to_owned()),
+        Ok(_) | Err(Error::AmbiguousEntry { .. }) => Ok(row.id.clone()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn line(address: &str, row: &TreeRow, forks: Option<usize>) -> String {
+    let indent = " ".repeat(forks.unwrap_or_default().min(20));
     let active = if row.on_active_branch { "*" } else { "-" };
     let who = row.role.as_deref().unwrap_or(&row.kind);
+    let failed = if row.is_error { " · failed" } else { "" };
     let label = row.label.as_deref();
     let label = label.map(|label| format!("\n{indent}> [{}]", plain::short(label, LINE)));
     let said = match row.role.as_deref() {
@@ -266,8 +384,7 @@ fn line(home: &str, row: &TreeRow) -> String {
         _ => String::new(),
     };
     format!(
-        "{indent}{active} {} · {} · {}{}{said}",
-        plain::address(home, &row.id),
+        "{indent}{active} {address} · {} · {}{failed}{}{said}",
         plain::name(who),
         plain::minute(row.time.as_deref()),
         label.unwrap_or_default(),

@@ -1,10 +1,10 @@
 //! Where was that said?
 
-use sessionary::index::SearchScope;
-use sessionary::model::{Class, Hit, HitGroup, SearchAnswer};
+use sessionary::index::{EntryCalls, SearchScope, Snapshot};
+use sessionary::model::{Class, EntryPlace, Hit, HitGroup, SearchAnswer};
 use sessionary::syntax::{self, Now};
 
-use super::fitting::Floor;
+use super::fitting::{Fitting, Floor};
 use super::plain::{self, Page};
 use super::question;
 use super::tools::{Call, SearchSessions, mask};
@@ -16,8 +16,14 @@ use crate::output::time::count;
 const SESSIONS: usize = 5;
 /// Passages of each, at most.
 const PASSAGES: usize = 2;
+/// So many more are asked for: they may repeat what the session is called, which stands above.
+const TITLES: usize = 2;
 /// So many are looked at before nothing fits.
 const LOOKED_AT: usize = 4;
+/// So many pages of sessions are looked at before nothing fits; and so many, as long as there are
+/// sessions on them that only asked for the same, before that fills an answer.
+const PAGES: usize = 2;
+const PAGES_OF_ASKING: usize = 4;
 /// Sessions that only come near, at most, each with one passage.
 const NEAR: usize = 2;
 /// Words and phrases of a question, at most: each is looked up.
@@ -53,39 +59,63 @@ pub fn search(call: &Call, asked: &SearchSessions) -> Result<String, Failure> {
         Some(place) => place.search(scope),
         None => scope,
     };
-    let mut answer = page(call, &query, &scope)?;
-    if asked.cursor.is_some() {
-        return Ok(next(&answer));
-    }
     let floor = Floor::new(call, &words);
     let passages_of = |ids: &[String], most| of_sessions(call, &query, ids, &scope, most);
     let more = |ids: &[String]| passages_of(ids, LOOKED_AT);
-    let mut fitting = floor.fitting(&answer.sessions, more)?;
-    if fitting.sessions.is_empty() && answer.cursor.is_some() {
-        // Those behind them may say in one place what the best say here and there.
-        let behind = SearchScope {
-            cursor: answer.cursor.take(),
-            ..scope.clone()
+    let (answer, fitting) = judged(call, &query, &scope, |groups| floor.fitting(groups, more))?;
+    if asked.cursor.is_some() {
+        return match fitting.sessions.is_empty() {
+            true => no_more(call, &answer, &fitting.near),
+            false => found(call, &answer, &fitting.sessions, &[]),
         };
-        let further = page(call, &query, &behind)?;
-        fitting.add(floor.fitting(&further.sessions, more)?);
-        answer.cursor = further.cursor;
     }
     // One of them may be the one that asks, and holds whatever it asks for: among the others it
     // would hide them.
     let live = passages_of(&live, PASSAGES)?;
     let live = floor.fitting(&live, more)?.sessions;
     match fitting.sessions.is_empty() && live.is_empty() {
-        true => Ok(nothing(&answer, &fitting.near)),
-        false => Ok(found(&answer, &fitting.sessions, &live)),
+        true => nothing(call, &answer, &fitting.near),
+        false => found(call, &answer, &fitting.sessions, &live),
     }
 }
 
-/// The best sessions, each with its best passages. A session that the cursor names does not come
-/// again.
-fn page(call: &Call, query: &str, scope: &SearchScope) -> Result<SearchAnswer, sessionary::Error> {
+/// The best sessions, and which of them fit. Where none does, those behind them may say in one
+/// place what the best say here and there; those that only asked take the place of none.
+fn judged(
+    call: &Call,
+    query: &str,
+    scope: &SearchScope,
+    fitting: impl Fn(&[HitGroup]) -> Result<Fitting, sessionary::Error>,
+) -> Result<(SearchAnswer, Fitting), sessionary::Error> {
+    let mut answer = page(call, query, scope, SESSIONS)?;
+    let mut all = fitting(&answer.sessions)?;
+    for looked_at in 1..PAGES_OF_ASKING {
+        let room = SESSIONS.saturating_sub(all.sessions.len());
+        let is_nothing = all.sessions.is_empty() && looked_at < PAGES;
+        if room == 0 || answer.cursor.is_none() || !(is_nothing || all.have_asked) {
+            break;
+        }
+        let behind = SearchScope {
+            cursor: answer.cursor.take(),
+            ..scope.clone()
+        };
+        let further = page(call, query, &behind, room)?;
+        all.add(fitting(&further.sessions)?);
+        answer.cursor = further.cursor;
+    }
+    Ok((answer, all))
+}
+
+/// The best so many sessions, each with its best passages. A session that the cursor names does
+/// not come again.
+fn page(
+    call: &Call,
+    query: &str,
+    scope: &SearchScope,
+    sessions: usize,
+) -> Result<SearchAnswer, sessionary::Error> {
     let scope = SearchScope {
-        limit: Some(SESSIONS),
+        limit: Some(sessions),
         per_session: Some(1),
         ..scope.clone()
     };
@@ -116,14 +146,39 @@ fn of_sessions(
         return Ok(Vec::new());
     }
     let scope = SearchScope {
-        limit: Some(ids.len() * passages),
-        per_session: Some(passages),
+        limit: Some(ids.len() * (passages + TITLES)),
+        per_session: Some(passages + TITLES),
         cursor: None,
         without: Vec::new(),
         ..scope.clone()
     };
-    let answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    let mut answer = call.index.search(&format!("{query}{named}"), &scope)?;
+    for group in &mut answer.sessions {
+        let title = plain::title(&group.session);
+        let mut room = passages;
+        group.hits.retain(|hit| {
+            let has_room = room > 0;
+            room -= usize::from(has_room && !repeats(hit, &title));
+            has_room
+        });
+    }
     Ok(answer.sessions)
+}
+
+/// Whether a passage says no more than the title of its session.
+fn repeats(hit: &Hit, title: &str) -> bool {
+    hit.class == Class::Prose && plain::short(&hit.snippet, SNIPPET) == title
+}
+
+/// The passages of a session that are shown: its title stands above them.
+fn shown(group: &HitGroup) -> Vec<&Hit> {
+    let title = plain::title(&group.session);
+    let hits = group.hits.iter().filter(|hit| !repeats(hit, &title));
+    let mut hits: Vec<&Hit> = hits.take(PASSAGES).collect();
+    if hits.is_empty() {
+        hits.extend(group.hits.first());
+    }
+    hits
 }
 
 /// The query of the library's language that asks for these words.
@@ -137,9 +192,9 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
         ));
     }
     let mut query = words.join(" ");
+    span(call, &asked.since, &asked.until)?;
     for (name, when) in [("since", &asked.since), ("until", &asked.until)] {
         if let Some(when) = when {
-            list::moment_called(name, name, Some(when), &call.screen)?;
             query.push_str(&format!(" {name}:\"{when}\""));
         }
     }
@@ -149,27 +204,52 @@ fn query(call: &Call, asked: &SearchSessions, words: &[String]) -> Result<String
     Ok(query)
 }
 
-/// What goes on from a cursor.
-fn next(answer: &SearchAnswer) -> String {
-    if !answer.sessions.is_empty() {
-        return found(answer, &answer.sessions, &[]);
+/// What the two times are, in ms since the epoch.
+pub fn span(
+    call: &Call,
+    since: &Option<String>,
+    until: &Option<String>,
+) -> Result<(Option<i64>, Option<i64>), Failure> {
+    let moment = |name: &str, when: &Option<String>| {
+        list::moment_called(name, name, when.as_deref(), &call.screen)
+    };
+    let (from, to) = (
+        moment("since", since)?.since_ms,
+        moment("until", until)?.until_ms,
+    );
+    match from.zip(to) {
+        Some((from, to)) if from > to => Err(Failure::usage(
+            "since is later than until: there is no time between them.",
+        )),
+        _ => Ok((from, to)),
     }
-    let mut page = Page::default();
-    page.line("That was all.");
-    plain::unread(&mut page, answer.complete);
-    page.end()
 }
 
-fn found(answer: &SearchAnswer, groups: &[HitGroup], live: &[HitGroup]) -> String {
+/// That nothing fits any more.
+fn no_more(call: &Call, answer: &SearchAnswer, near: &[HitGroup]) -> Result<String, Failure> {
+    let mut page = Page::default();
+    page.line("That was all that fits.");
+    come_near(call, &mut page, near)?;
+    plain::unread(&mut page, answer.complete);
+    Ok(page.end())
+}
+
+fn found(
+    call: &Call,
+    answer: &SearchAnswer,
+    groups: &[HitGroup],
+    live: &[HitGroup],
+) -> Result<String, Failure> {
     let mut page = Page::framed();
-    let mut show = |group: &HitGroup, is_live| {
+    let fitting = groups.iter().map(|group| (group, false));
+    let live_ones = live.iter().map(|group| (group, true));
+    for (group, is_live) in fitting.chain(live_ones) {
         let heading = plain::heading(&group.session, is_live);
         page.line(&format!("\n{heading}"));
-        let hits = group.hits.iter().take(PASSAGES);
-        hits.for_each(|hit| passage(&mut page, group, hit));
-    };
-    groups.iter().for_each(|group| show(group, false));
-    live.iter().for_each(|group| show(group, true));
+        for hit in shown(group) {
+            passage(call, &mut page, group, hit)?;
+        }
+    }
     let (live, shown) = (live.len() as u64, (groups.len() + live.len()) as u64);
     let all = answer.total_sessions + live;
     if groups.is_empty() {
@@ -183,47 +263,67 @@ fn found(answer: &SearchAnswer, groups: &[HitGroup], live: &[HitGroup]) -> Strin
     if let Some(missing) = missing(answer) {
         page.below(&missing);
     }
-    end(page, answer)
+    Ok(end(page, answer))
 }
 
-fn passage(page: &mut Page, group: &HitGroup, hit: &Hit) {
+/// What a session says. A call is its agent's own word; what tools gave back is not.
+fn passage(call: &Call, page: &mut Page, group: &HitGroup, hit: &Hit) -> Result<(), Failure> {
     let who = hit.role.as_deref().unwrap_or(&hit.kind);
     let time = plain::minute(hit.time.as_deref());
+    let line = match hit.at {
+        EntryPlace::Bytes { line, .. } => line,
+        EntryPlace::Row { .. } => 0,
+    };
+    let calls = |snapshot: &Snapshot<'_>| snapshot.entry_calls(&group.session, &hit.entry);
+    let calls = match hit.class {
+        Class::Prose => EntryCalls::default(),
+        Class::Output => call.index.ask(calls)?,
+    };
+    let failed = if calls.failed { " · failed" } else { "" };
     page.line(&format!(
-        "{} · {} · {time}",
-        plain::address(&group.session.id, &hit.entry),
+        "{} · {} · {time}{failed}",
+        plain::address(&group.session.id, &hit.entry, line),
         plain::name(who)
     ));
+    let is_call = hit.role.as_deref() == Some("assistant") && !calls.holds_output;
     match hit.class {
         Class::Prose => page.quote(&plain::short(&hit.snippet, SNIPPET)),
+        Class::Output if is_call => {
+            let tool = hit.tool.as_deref().unwrap_or("tool");
+            let said = format!("{}: {}", plain::name(tool), hit.snippet);
+            page.quote(&plain::short(&said, SNIPPET));
+        }
         Class::Output => page.line("(tool output: only show_entry reads it)"),
     }
+    Ok(())
 }
 
 /// That nothing fits is an answer. What comes near is named, and no more than that.
-fn nothing(answer: &SearchAnswer, near: &[HitGroup]) -> String {
+fn nothing(call: &Call, answer: &SearchAnswer, near: &[HitGroup]) -> Result<String, Failure> {
     let mut page = Page::default();
     page.line("Nothing fits: no earlier session here holds enough of these words to be an answer.");
-    if !near.is_empty() {
-        page.line(
-            "What follows holds some of them far from each other, and may be about something else.",
-        );
-        page.frame();
-    }
-    for group in near.iter().take(NEAR) {
-        page.line(&format!("\n{}", plain::heading(&group.session, false)));
-        group
-            .hits
-            .iter()
-            .take(1)
-            .for_each(|hit| passage(&mut page, group, hit));
-    }
+    come_near(call, &mut page, near)?;
     if let Some(missing) = missing(answer) {
         page.below(&missing);
     }
     // What follows holds no more of them.
     plain::unread(&mut page, answer.complete);
-    page.end()
+    Ok(page.end())
+}
+
+/// What holds some of the words, each with one passage.
+fn come_near(call: &Call, page: &mut Page, near: &[HitGroup]) -> Result<(), Failure> {
+    if !near.is_empty() {
+        page.line("What follows holds only some of them, and may be about something else.");
+        page.frame();
+    }
+    for group in near.iter().take(NEAR) {
+        page.line(&format!("\n{}", plain::heading(&group.session, false)));
+        if let Some(hit) = shown(group).first() {
+            passage(call, page, group, hit)?;
+        }
+    }
+    Ok(())
 }
 
 fn missing(answer: &SearchAnswer) -> Option<String> {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use sessionary::index::ListScope;
 use sessionary::model::{Cancel, Mask, SessionRow};
@@ -77,10 +77,10 @@ pub struct ShowEntry {
     /// SESSION:ENTRY, as search_sessions and session_tree print it.
     pub address: String,
     /// So many entries before and after it along its branch, 10 at most.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
     pub context: usize,
     /// Read on from this byte of its text, as an answer that was cut said.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
     pub from: usize,
 }
 
@@ -182,7 +182,7 @@ impl Toolbox {
         }
     }
 
-    /// What a tool says, or why it says nothing; a fault where there is no such tool or argument.
+    /// What a tool says, or why it says nothing; a fault where there is no such tool.
     pub fn call(
         &self,
         name: &str,
@@ -190,10 +190,10 @@ impl Toolbox {
         caller: &Caller,
     ) -> Result<Result<String, Failure>, Fault> {
         match name {
-            "search_sessions" => self.asked(arguments, caller, searching::search),
-            "show_entry" => self.asked(arguments, caller, reading::show),
-            "list_sessions" => self.asked(arguments, caller, reading::list),
-            "session_tree" => self.asked(arguments, caller, reading::tree),
+            "search_sessions" => Ok(self.asked(arguments, caller, searching::search)),
+            "show_entry" => Ok(self.asked(arguments, caller, reading::show)),
+            "list_sessions" => Ok(self.asked(arguments, caller, reading::list)),
+            "session_tree" => Ok(self.asked(arguments, caller, reading::tree)),
             other => {
                 let said = format!("there is no tool `{}`", plain::short(other, NAME));
                 Err(Fault::new(Code::InvalidParams, said))
@@ -201,18 +201,16 @@ impl Toolbox {
         }
     }
 
-    /// What a tool says to such arguments, or what is wrong with them.
+    /// What a tool says to such arguments; what is wrong with them is for the model, which can mend
+    /// it.
     fn asked<T: DeserializeOwned>(
         &self,
         arguments: Value,
         caller: &Caller,
         answer: impl Fn(&Call, &T) -> Result<String, Failure>,
-    ) -> Result<Result<String, Failure>, Fault> {
-        let asked: T = serde_json::from_value(arguments).map_err(|error| {
-            // It repeats what was wrong.
-            Fault::new(Code::InvalidParams, plain::short(&error.to_string(), ERROR))
-        })?;
-        Ok(self.answered(caller, |call| answer(call, &asked)))
+    ) -> Result<String, Failure> {
+        let asked = read(arguments)?;
+        self.answered(caller, |call| answer(call, &asked))
     }
 
     fn answered(
@@ -336,6 +334,10 @@ impl Call {
 
     /// The same; `None`: there is none.
     pub fn find(&self, id: &str) -> Result<Option<SessionRow>, Failure> {
+        // What is never told cannot be asked for.
+        if !plain::is_told(id) {
+            return Ok(None);
+        }
         let scope = self.list_scope(ListScope {
             ids: Some(vec![id.to_owned()]),
             ..ListScope::default()
@@ -378,4 +380,24 @@ fn asking(meta: &Value) -> Vec<String> {
     ids.sort_unstable();
     ids.dedup();
     ids
+}
+
+fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> {
+    // It repeats what was wrong.
+    let said = |error: serde_json::Error| plain::short(&error.to_string(), ERROR);
+    let read = serde_json::from_value(arguments);
+    read.map_err(|error| Failure::usage(format!("These arguments do not fit: {}.", said(error))))
+}
+
+/// A number, also one in quotes.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    let said = Value::deserialize(from)?;
+    let number = match &said {
+        Value::String(digits) => digits.trim().parse().ok(),
+        other => other
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok()),
+    };
+    let wanted = "`context` is a number from 0 to 10, and `from` is one of bytes";
+    number.ok_or_else(|| D::Error::custom(wanted))
 }
