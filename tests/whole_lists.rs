@@ -115,7 +115,7 @@ type Times = HashMap<i64, Vec<i64>>;
 fn times(index: &Index) -> Times {
     let asked = "SELECT session, time_ms FROM entries WHERE time_ms IS NOT NULL";
     let mut times = Times::new();
-    for row in index.sql(asked).expect("times").rows {
+    for row in index.sql(asked, &[]).expect("times").rows {
         let number = |value: &Value| value.as_i64().expect("a number");
         times
             .entry(number(&row[0]))

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// What a passage is to somebody who searches. Names rank before what a person typed, that before
 /// what the agent answered, and that before what tools printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -427,7 +427,8 @@ fn a_query_of_values_is_one_alternative() {
             (Query::new(rotor.clone(), filters.clone()), 1),
         ] {
             assert!(query.only().is_some());
-            let found = index.search_query(&query, &scope(), &mut |_| {}).unwrap();
+            let found = index.ask(|snapshot| snapshot.search_query(&query, &scope(), &mut |_| {}));
+            let found = found.unwrap();
             assert_eq!(found.total, total, "{query:?}");
         }
     });

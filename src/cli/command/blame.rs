@@ -121,6 +121,7 @@ fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, 
         text,
         line,
         mask: screen.mask_by_line(),
+        ..BlameScope::default()
     })
 }
 

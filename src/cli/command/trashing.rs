@@ -211,7 +211,10 @@ fn paths(row: &SessionRow, index: &Index) -> Result<(PathBuf, Vec<PathBuf>), Fai
         files => (files?, index.ask(|snapshot| snapshot.session_folder(row))?),
     };
     let mut paths = vec![folder.unwrap_or_else(|| row.path.clone())];
-    for SessionFile { path, shared_with } in files {
+    for SessionFile {
+        path, shared_with, ..
+    } in files
+    {
         let mut known = paths.iter().chain(&beside);
         if known.any(|known| path.starts_with(known)) {
             continue;

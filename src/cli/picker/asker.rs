@@ -452,7 +452,7 @@ mod tests {
         let mut indexer = Indexer::open(&asker.config).expect("an index");
         let before = ask(&mut asker, "", Place::Everywhere, 10);
         assert_eq!((before.total, before.complete), (0, false));
-        indexer.sync(&mut |_| {}).expect("all is read");
+        indexer.sync().expect("all is read");
         let after = ask(&mut asker, "", Place::Everywhere, 10);
         assert_eq!((after.total, after.complete), (6, true));
     }

@@ -229,7 +229,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
         let pages = RefCell::new(Pages::of(question, &asked.cursor)?);
         let (mut lost, mut forks) = (None, Vec::new());
         // Each row is asked for before it comes.
-        let number = Cell::new(0);
+        let number = Cell::new(0_usize);
         let scope = TreeScope {
             // What tools gave back is read by show_entry alone.
             filter: TreeFilter::NoTools,

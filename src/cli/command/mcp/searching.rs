@@ -272,7 +272,7 @@ fn passage(call: &Call, page: &mut Page, group: &HitGroup, hit: &Hit) -> Result<
     let time = plain::minute(hit.time.as_deref());
     let line = match hit.at {
         EntryPlace::Bytes { line, .. } => line,
-        EntryPlace::Row { .. } => 0,
+        _ => 0,
     };
     let calls = |snapshot: &Snapshot<'_>| snapshot.entry_calls(&group.session, &hit.entry);
     let calls = match hit.class {
