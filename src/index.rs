@@ -50,7 +50,8 @@ pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
 pub use crate::query::{
     AgentListScope, BlameScope, Branch, CommitScope, CopiedBranch, EntryCalls, Highlighter,
-    ListPage, ListScope, MOST_CALLED_SO, NameScope, SearchScope, SessionFile, SharedFile,
+    ListPage, ListScope, MOST_CALLED_SO, NameScope, PrintedLengths, SearchScope, SessionFile,
+    SharedFile,
     SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart,
     TreeScope, UnsharedFile, WhereScope, WrittenList, steps_from_last,
 };

@@ -247,6 +247,26 @@ fn json_goes_on_by_cursors_and_keeps_to_its_bytes() {
     let all = home.json(&["search", "error", "--json"]);
     assert_eq!([hits(&first), hits(&next)].concat(), hits(&all));
     assert_eq!(all["cursor"], Value::Null);
+    // Of what is not printed nothing counts.
+    let few = [
+        "search",
+        "error",
+        "--json",
+        "--fields",
+        "address,session.id",
+    ];
+    let whole = home.output(&few).stdout.len();
+    let bound = whole.to_string();
+    assert!(whole < 1500, "{whole}");
+    let page = home.json(&[&few[..], &["--max-bytes", bound.as_str()]].concat());
+    assert_eq!((hits(&page), &page["cut"]), (hits(&all), &Value::Null));
+    // And all of what is.
+    let less = (whole - 1).to_string();
+    let page = home
+        .output(&[&few[..], &["--max-bytes", less.as_str()]].concat())
+        .stdout;
+    let page_is: Value = serde_json::from_slice(&page).expect("JSON");
+    assert!(page.len() < whole && page_is["cursor"].is_string());
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub use list_json::WrittenList;
 pub use name::{MOST_CALLED_SO, NameScope, TitleMatch, steps_from_last};
 pub use page::ListPage;
 pub(crate) use preview::preview;
-pub use search::SearchScope;
+pub use search::{PrintedLengths, SearchScope};
 pub use session_files::SessionFile;
 pub use shared::{SharedFile, SharedFiles, UnsharedFile};
 pub use show::{ShowScope, ShownPart};

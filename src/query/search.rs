@@ -39,6 +39,7 @@ use compiled::{EntryFilter, PassageQuery};
 use cursor::SeenHits;
 pub(super) use endings::forms;
 use max_bytes::PageHit;
+pub use max_bytes::PrintedLengths;
 use page::Page;
 use relax::Relaxation;
 pub use scope::SearchScope;
@@ -266,7 +267,10 @@ impl<'a> Search<'a> {
         }
         match self.scope.max_bytes {
             None => Ok(()),
-            Some(most) => max_bytes::fit(answer, filled.hits_on_page, self.shown, most),
+            Some(most) => {
+                let lengths = self.scope.lengths.as_ref();
+                max_bytes::fit(answer, filled.hits_on_page, self.shown, most, lengths)
+            }
         }
     }
 

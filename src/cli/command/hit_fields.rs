@@ -1,7 +1,9 @@
 //! Which fields of its hits does a search print? Those of a hit by their names, those of its
 //! session behind `session.`.
 
+use serde::Serialize;
 use serde_json::json;
+use sessionary::index::PrintedLengths;
 use sessionary::model::{Hit, HitGroup, SearchAnswer, SessionRow};
 
 use crate::failure::Failure;
@@ -23,6 +25,21 @@ pub fn of(args: &FieldArgs, json: bool) -> Result<Fields, Failure> {
         names_of::<Hit>().into_iter().chain(session).collect()
     };
     args.of(known, &["address", "role", "time", "snippet"], json)
+}
+
+/// How long hits and sessions are with these fields only.
+pub fn lengths(fields: &Fields) -> PrintedLengths {
+    let (of_session, of_hit) = fields.within(SESSION);
+    PrintedLengths::new(
+        move |session| length(&of_session, session),
+        move |hit| length(&of_hit, hit),
+    )
+}
+
+fn length(fields: &Fields, of: &impl Serialize) -> usize {
+    let json = serde_json::to_string(of).unwrap_or_default();
+    let json = fields.some_of_json(json);
+    json.map_or(0, |json| terminal_safe_json(&json).len())
 }
 
 /// The answer with these fields of its hits and sessions only, or a line for each hit, as values or

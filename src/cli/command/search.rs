@@ -108,12 +108,13 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         false => None,
     };
     let query = args.query.join(" ");
-    let scope = args.scope(here.as_ref(), screen);
+    let mut scope = args.scope(here.as_ref(), screen);
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
     let read = syntax::parse(&query, screen.now()).map_err(sessionary::Error::from)?;
     let selected = fields::of(&args.fields, screen.json || args.jsonl)?;
+    scope.lengths = args.fields.are_asked().then(|| fields::lengths(&selected));
     let index = Index::open_with(config, Freshness::Check, event)?;
     let answer = index.search_with(&query, &scope, event)?;
     drop(progress);

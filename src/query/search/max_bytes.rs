@@ -1,9 +1,68 @@
 //! How does an answer keep within its limit of bytes? Hits are left to the next page. Where a
 //! single hit is too long, other parts are shortened or left out, and the answer names them.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::cursor::{DIGITS, Fingerprint, SeenHits};
 use crate::error::Error;
-use crate::model::{self, HitGroup, SearchAnswer, SessionRow, acts, end_of_cut};
+use crate::model::{self, Hit, HitGroup, SearchAnswer, SessionRow, acts, end_of_cut};
+
+/// How many bytes of JSON one is.
+type LengthOf<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
+
+/// How many bytes sessions and hits take where not all of them is printed, by functions that the
+/// caller gives. Clones are the same functions.
+#[derive(Clone)]
+pub struct PrintedLengths {
+    session: LengthOf<SessionRow>,
+    hit: LengthOf<Hit>,
+}
+
+impl PrintedLengths {
+    /// By these functions: each gives the bytes of JSON, with escapes for what acts on a terminal.
+    pub fn new(
+        session: impl Fn(&SessionRow) -> usize + Send + Sync + 'static,
+        hit: impl Fn(&Hit) -> usize + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            session: Arc::new(session),
+            hit: Arc::new(hit),
+        }
+    }
+
+    /// Bytes of a hit.
+    pub(super) fn of_hit(lengths: Option<&Self>, hit: &Hit) -> usize {
+        lengths.map_or_else(|| bytes(hit), |lengths| (lengths.hit)(hit))
+    }
+
+    fn of_group(lengths: Option<&Self>, group: &HitGroup) -> usize {
+        let all = bytes(group);
+        let Some(lengths) = lengths else {
+            return all;
+        };
+        let hits: usize = group.hits.iter().map(bytes).sum();
+        let printed: usize = group.hits.iter().map(|hit| (lengths.hit)(hit)).sum();
+        all - bytes(&group.session) - hits + (lengths.session)(&group.session) + printed
+    }
+
+    fn of_answer(lengths: Option<&Self>, answer: &SearchAnswer) -> usize {
+        let all = bytes(answer);
+        if lengths.is_none() {
+            return all;
+        }
+        let groups: usize = answer.sessions.iter().map(bytes).sum();
+        let printed = answer.sessions.iter();
+        let printed: usize = printed.map(|group| Self::of_group(lengths, group)).sum();
+        all - groups + printed
+    }
+}
+
+impl fmt::Debug for PrintedLengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrintedLengths").finish_non_exhaustive()
+    }
+}
 
 /// A hit of the page: its place in the answer, and how a cursor names it.
 pub(super) struct PageHit {
@@ -43,23 +102,17 @@ pub(super) fn fit(
     mut hits_on_page: Vec<PageHit>,
     shown: &SeenHits,
     most: usize,
+    lengths: Option<&PrintedLengths>,
 ) -> Result<(), Error> {
-    let is_over = |answer: &SearchAnswer| (bytes(answer) + 1).saturating_sub(most);
+    let length = |answer: &SearchAnswer| PrintedLengths::of_answer(lengths, answer);
+    let is_over = |answer: &SearchAnswer| (length(answer) + 1).saturating_sub(most);
     if is_over(answer) == 0 {
         return Ok(());
     }
-    // Beside hits, the rest takes no more than half.
     if !hits_on_page.is_empty() {
-        if answer.facets.as_ref().is_some_and(|f| bytes(f) > most / 2) {
-            leave_out_facets(answer);
-        }
-        let mut named = bytes(&answer.named);
-        while answer.named.len() > 1 && named > most / 2 {
-            named -= answer.named.pop().as_ref().map_or(0, bytes) + 1;
-            note(answer, "named");
-        }
+        leave_room(answer, most);
     }
-    leave_hits(answer, &mut hits_on_page, shown, most);
+    leave_hits(answer, &mut hits_on_page, shown, most, lengths);
     for give_up in [
         leave_out_facets as fn(&mut SearchAnswer),
         leave_out_named,
@@ -81,6 +134,10 @@ pub(super) fn fit(
             note(answer, name);
             let over = is_over(answer);
             shorten(texts(answer), over);
+            // What is not printed has not become shorter.
+            if is_over(answer) == over {
+                answer.cut.retain(|known| known != name);
+            }
         }
     }
     keep_highlights(answer);
@@ -94,13 +151,28 @@ pub(super) fn fit(
     }
 }
 
+/// Beside hits, the rest takes no more than half.
+fn leave_room(answer: &mut SearchAnswer, most: usize) {
+    if answer.facets.as_ref().is_some_and(|f| bytes(f) > most / 2) {
+        leave_out_facets(answer);
+    }
+    let mut named = bytes(&answer.named);
+    while answer.named.len() > 1 && named > most / 2 {
+        named -= answer.named.pop().as_ref().map_or(0, bytes) + 1;
+        note(answer, "named");
+    }
+}
+
 /// Leave as many hits to the next page as needed; the first stays.
 fn leave_hits(
     answer: &mut SearchAnswer,
     hits_on_page: &mut Vec<PageHit>,
     shown: &SeenHits,
     most: usize,
+    lengths: Option<&PrintedLengths>,
 ) {
+    let of_group = |group: &HitGroup| PrintedLengths::of_group(lengths, group);
+    let of_hit = |hit: &Hit| PrintedLengths::of_hit(lengths, hit);
     let groups = std::mem::take(&mut answer.sessions);
     let had = answer.cursor.take();
     let rest = bytes(answer) + 1 - "null".len();
@@ -110,7 +182,11 @@ fn leave_hits(
         .iter()
         .map(|hit| hit.prints().count() * DIGITS)
         .sum();
-    let mut hits: usize = answer.sessions.iter().map(|group| bytes(group) + 1).sum();
+    let mut hits: usize = answer
+        .sessions
+        .iter()
+        .map(|group| of_group(group) + 1)
+        .sum();
     let mut left = false;
     loop {
         let ends = match left || had.is_some() {
@@ -127,9 +203,9 @@ fn leave_hits(
         left = true;
         if let Some(group) = answer.sessions.get_mut(last.group) {
             hits -=
-                group.hits.pop().as_ref().map_or(0, bytes) + usize::from(!group.hits.is_empty());
+                group.hits.pop().as_ref().map_or(0, of_hit) + usize::from(!group.hits.is_empty());
             if group.hits.is_empty() {
-                hits -= bytes(group) + 1;
+                hits -= of_group(group) + 1;
                 answer.sessions.pop();
             }
         }

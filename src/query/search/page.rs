@@ -11,7 +11,7 @@ use super::authorship::{Author, author};
 use super::compiled::CompiledSearch;
 use super::counted::MatchCounts;
 use super::cursor::{Fingerprint, fingerprint};
-use super::max_bytes::{self, PageHit, bytes};
+use super::max_bytes::{self, PageHit, PrintedLengths};
 use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
 use super::snippet::{snippet, told};
@@ -451,7 +451,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
                 break;
             }
             if room < usize::MAX {
-                taken += bytes(&hit);
+                taken += PrintedLengths::of_hit(search.scope.lengths.as_ref(), &hit);
             }
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.passages);

@@ -1,5 +1,6 @@
 //! How is a search asked?
 
+use super::max_bytes::PrintedLengths;
 use crate::model::{Cancel, Mask, Zone};
 use crate::query::here::WhereScope;
 use crate::source::identity::now_ns;
@@ -47,6 +48,8 @@ pub struct SearchScope {
     /// terminal among them: what is more is on the next page, or named in
     /// [`SearchAnswer::cut`](crate::model::SearchAnswer::cut). `None`: any number.
     pub max_bytes: Option<usize>,
+    /// How long what is printed of the answer is, for `max_bytes`; `None`: all of it is printed.
+    pub lengths: Option<PrintedLengths>,
     /// Continue after the page that gave this
     /// [`SearchAnswer::cursor`](crate::model::SearchAnswer::cursor).
     pub cursor: Option<String>,
@@ -83,6 +86,7 @@ impl Default for SearchScope {
             facets: false,
             explain: false,
             max_bytes: None,
+            lengths: None,
             cursor: None,
             zone: None,
             cancel: Cancel::default(),
