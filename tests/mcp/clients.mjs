@@ -13,7 +13,7 @@ async function talk(client, transport, version) {
   const tools = (await client.listTools()).tools.map((tool) => tool.name)
   const text = async (name, args) => (await client.callTool({ name, arguments: args })).content[0].text
   const found = await text('search_sessions', query)
-  const wrong = await client.callTool({ name: 'search_sessions', arguments: { path: '/' } }).catch((error) => error.code)
+  const wrong = await client.callTool({ name: 'sql', arguments: {} }).catch((error) => error.code)
   const spoken = version()
   await client.close()
   return { version: spoken, tools, found, wrong }
