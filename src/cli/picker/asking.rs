@@ -11,6 +11,7 @@ use super::actions::{Job, JobResult, Target, called};
 use super::choice::{Choice, ChosenAction};
 use super::completion::Completion;
 use super::copy::CopyFormat;
+use super::draw;
 use super::keys::{self, Action};
 use super::line::QueryLine;
 use super::menu::{
@@ -91,8 +92,7 @@ impl State {
         }
         let title = match &targets[..] {
             [] => what.to_owned(),
-            [one] => format!("{what}: {}", called(&one.session)),
-            all => format!("{what}: {}", count(all.len() as u64, "session")),
+            all => format!("{what}: {}", self.all_called(all)),
         };
         self.dialog = Some(Dialog::Menu(Box::new(Menu {
             title,
@@ -101,6 +101,30 @@ impl State {
             targets,
         })));
         Vec::new()
+    }
+
+    /// How many of these sessions are on no line of the list that is seen.
+    fn unseen(&self, targets: &[Target]) -> usize {
+        let shown = draw::rows_shown(self.size, self.is_plain).max(1);
+        let is_seen = |target: &&Target| {
+            let mut seen = self.rows.iter().skip(self.top).take(shown);
+            let Target { session, .. } = target;
+            seen.any(|row| (&row.session.path, &row.session.id) == (&session.path, &session.id))
+        };
+        targets.len() - targets.iter().filter(is_seen).count()
+    }
+
+    /// These sessions within a sentence, and whether all of them are seen.
+    fn all_called(&self, targets: &[Target]) -> String {
+        match (targets, self.unseen(targets)) {
+            ([one], 0) => called(&one.session),
+            ([one], _) => format!("{}, not on the screen", called(&one.session)),
+            (all, 0) => count(all.len() as u64, "session"),
+            (all, unseen) => {
+                let all = count(all.len() as u64, "session");
+                format!("{all}, {unseen} of them not on the screen")
+            }
+        }
     }
 
     /// A key while something is asked.
@@ -157,10 +181,10 @@ impl State {
                 return Vec::new();
             }
             MenuItem::Trash => {
-                let what = match &targets[..] {
-                    [one] => called(&one.session),
-                    all => count(all.len() as u64, "session"),
-                };
+                let mut what = self.all_called(&targets);
+                if self.unseen(&targets) > 0 {
+                    what.push(',');
+                }
                 let sessions = targets.into_iter().map(|target| target.session);
                 self.dialog = Some(Dialog::Confirmation(Confirmation {
                     text: format!("Move {what} to the trash? y/N"),

@@ -18,6 +18,8 @@ pub enum Action {
     Suspend,
     Mark,
     MarkUp,
+    /// Takes all marks away.
+    UnmarkAll,
     TogglePlace,
     ToggleOrder,
     Left,
@@ -80,6 +82,7 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
         KeyCode::Char(letter) if alt && !control => match letter {
             'a' => Action::Act,
             'c' => Action::Copy,
+            'm' => Action::UnmarkAll,
             'p' => Action::Pin,
             's' => Action::TogglePlace,
             'o' => Action::ToggleOrder,

@@ -384,6 +384,7 @@ impl State {
                 }
                 return self.moved(if action == Action::Mark { 1 } else { -1 });
             }
+            Action::UnmarkAll => self.marked = Marks::default(),
             Action::TogglePlace => {
                 self.place = match self.place {
                     Place::Everywhere if self.has_here => Place::Here,

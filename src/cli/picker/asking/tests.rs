@@ -346,6 +346,40 @@ fn nothing_goes_to_the_trash_without_a_yes() {
 }
 
 #[test]
+fn marks_out_of_sight_are_told_and_taken_away() {
+    let title = |state: &State| match &state.dialog {
+        Some(Dialog::Menu(menu)) => menu.title.clone(),
+        Some(Dialog::Confirmation(question)) => question.text.clone(),
+        _ => panic!("nothing is asked"),
+    };
+    let mut state = with(Purpose::Resume, &["a", "b", "c", "d"]);
+    for _ in 0..3 {
+        key(&mut state, KeyCode::Tab);
+    }
+    alt(&mut state, 'c');
+    assert_eq!(title(&state), "Copy: 3 sessions");
+    key(&mut state, KeyCode::Esc);
+    list(&mut state, &["d", "c"]);
+    alt(&mut state, 'a');
+    assert_eq!(title(&state), "Do: 3 sessions, 2 of them not on the screen");
+    types(&mut state, "t");
+    let question = "Move 3 sessions, 2 of them not on the screen, to the trash? y/N";
+    assert_eq!(title(&state), question);
+    key(&mut state, KeyCode::Esc);
+    // Without any, the selected one is meant again.
+    assert!(alt(&mut state, 'm').is_empty() && state.marked.is_empty());
+    alt(&mut state, 'c');
+    assert_eq!(title(&state), "Copy: “Title of d”");
+    key(&mut state, KeyCode::Esc);
+    key(&mut state, KeyCode::Tab);
+    list(&mut state, &["a"]);
+    alt(&mut state, 'a');
+    types(&mut state, "t");
+    let question = "Move “Title of d”, not on the screen, to the trash? y/N";
+    assert_eq!(title(&state), question);
+}
+
+#[test]
 fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
     let offers_undo = |state: &mut State| {
         alt(state, 'a');

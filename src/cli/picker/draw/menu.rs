@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders};
 
 use crate::output::text::{columns, fit, plain_line};
+use crate::output::wrap;
 use crate::picker::State;
 use crate::picker::line::QueryLine;
 use crate::picker::menu::{Dialog, Menu};
@@ -20,12 +21,24 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, palette: Palette) 
         Some(Dialog::Menu(menu)) => choices(frame, area, menu, palette),
         Some(Dialog::Prompt(prompt)) => name(frame, area, &prompt.title, &prompt.line),
         Some(Dialog::Confirmation(question)) => {
-            let width = u16::try_from(columns(&question.text)).unwrap_or(u16::MAX);
-            let inner = open(frame, area, "", width, 1);
-            let text = fit(&plain_line(&question.text), usize::from(inner.width));
-            frame.render_widget(Line::styled(text, palette.strong()), inner);
+            confirmation(frame, area, &plain_line(&question.text), palette);
         }
         None => {}
+    }
+}
+
+/// A question, on as many lines as it takes: its end says which key answers it.
+fn confirmation(frame: &mut Frame<'_>, area: Rect, text: &str, palette: Palette) {
+    let room = usize::from(area.width.saturating_sub(4)).max(1);
+    let lines = wrap::pieces(text, room);
+    let widths = lines.iter().map(|(_, line)| columns(&text[line.clone()]));
+    let width = u16::try_from(widths.max().unwrap_or(0)).unwrap_or(u16::MAX);
+    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let inner = open(frame, area, "", width, height);
+    let hidden = lines.len().saturating_sub(usize::from(inner.height));
+    for ((_, line), row) in lines.into_iter().skip(hidden).zip(inner.rows()) {
+        let line = fit(&text[line], usize::from(inner.width));
+        frame.render_widget(Line::styled(line, palette.strong()), row);
     }
 }
 
@@ -226,5 +239,18 @@ mod tests {
         assert!(seen(&all[1], 60, 4).contains(">u  bring back"));
         assert!(seen(&all[3], 60, 12).contains("Move 3 sessions to the trash? y/N"));
         assert!(seen(&all[4], 60, 12).contains("agent"));
+    }
+
+    #[test]
+    fn which_key_answers_a_question_is_seen_however_little_room_there_is() {
+        let mut state = state();
+        state.dialog = Some(Dialog::Confirmation(Confirmation {
+            text: "Move “A title of some forty columns, as long…” to the trash? y/N".to_owned(),
+            sessions: Vec::new(),
+        }));
+        for (width, height) in [(80, 12), (66, 12), (40, 12), (24, 10), (24, 4)] {
+            let seen = seen(&state, width, height);
+            assert!(seen.contains("trash? y/N"), "{width} {height}\n{seen}");
+        }
     }
 }
