@@ -13,6 +13,7 @@ use crate::watching::watcher::until;
 
 /// A session with branches.
 const PARSER: &str = ".pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl";
+const DOCS: &str = ".pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl";
 /// Alt-A, Alt-C, Alt-P and Alt-Enter.
 const ACTIONS: &str = "\x1ba";
 const COPY: &str = "\x1bc";
@@ -213,6 +214,23 @@ fn a_session_goes_to_the_trash_and_comes_back() {
     assert_eq!(fs::read_dir(&trash).expect("the trash").count(), 0);
     let listed = home.run(&["list", "--all"]);
     assert!(listed.contains("Tokenizer work"), "{listed}");
+}
+
+#[test]
+fn what_went_to_the_trash_before_comes_back_too() {
+    let home = settled();
+    let picker = Picker::open(&home, &["pick", "tokenizer"], "日本語");
+    let is_there = |file| home.home.join(file).exists();
+    for (file, title) in [(PARSER, "Tokenizer work"), (DOCS, "日本語の")] {
+        picker.types(&format!("{ACTIONS}t"), &format!("Move “{title}"));
+        picker.pty.keys("y");
+        until("it is in the trash", || !is_there(file));
+        picker.pty.until_gone(title);
+    }
+    for file in [DOCS, PARSER] {
+        picker.pty.keys(&format!("{ACTIONS}u"));
+        until("it is back", || is_there(file));
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub enum Job {
     Export(Vec<Target>, ExportFormat),
     Copy(Vec<Target>, CopyFormat),
     Trash(Vec<SessionRow>),
-    /// Bring back what went to the trash last.
+    /// Bring back what went to the trash last, and is still there.
     Restore,
     /// A new session that ends at an entry, to be chosen.
     Branch(Box<Target>),
@@ -77,8 +77,8 @@ pub enum JobResult {
         is_any_moved: bool,
         said: String,
     },
-    /// What was in the trash is back.
-    Restored(String),
+    /// What was in the trash is back; more may be there that went before.
+    Restored { is_any_left: bool, said: String },
     /// The new session.
     Branched(Box<SessionRow>),
     /// There is none, for this reason.
@@ -89,7 +89,7 @@ impl JobResult {
     /// What is said of it; of a new session, which is chosen, nothing.
     pub fn said(&self) -> Option<&str> {
         match self {
-            Self::Said(said) | Self::Changed(said) | Self::Restored(said) => Some(said),
+            Self::Said(said) | Self::Changed(said) | Self::Restored { said, .. } => Some(said),
             Self::Copied { said, .. } | Self::Trashed { said, .. } => Some(said),
             Self::NotBranched(why) => Some(why),
             Self::Branched(_) => None,
@@ -154,8 +154,8 @@ struct Worker {
     screen: Screen,
     /// The file of the pins.
     pins: Option<PathBuf>,
-    /// From where the trash got what it got last, of each session.
-    in_trash: Vec<Vec<PathBuf>>,
+    /// From where the trash got what it got: each time, of each session.
+    in_trash: Vec<Vec<Vec<PathBuf>>>,
     tell: Sender<Message>,
 }
 
@@ -325,7 +325,7 @@ impl Worker {
         let moved = trashing::move_to_trash(&doomed, &self.config);
         let gone = &doomed[..moved.count];
         if !moved.places.is_empty() {
-            self.in_trash.clone_from(&moved.places);
+            self.in_trash.push(moved.places.clone());
         }
         let subagents: usize = gone.iter().map(|one| one.subagents.len()).sum();
         let what = match subagents {
@@ -360,27 +360,31 @@ impl Worker {
     }
 
     fn restore(&mut self) -> Result<JobResult, Failure> {
-        let sessions = std::mem::take(&mut self.in_trash);
-        if sessions.is_empty() {
-            return Ok(JobResult::Said(
-                "Nothing was moved to the trash.".to_owned(),
-            ));
-        }
+        let Some(mut sessions) = self.in_trash.pop() else {
+            return Ok(JobResult::Restored {
+                is_any_left: false,
+                said: "Nothing more is in the trash.".to_owned(),
+            });
+        };
         let places = sessions.concat();
         let back = trashing::restore(&places);
         // Also after a failure: some may be back.
         let files: Vec<PathBuf> = places.iter().flat_map(trashing::files_below).collect();
         let unindexed = catalogued(&files, &self.config);
         if let Err(failure) = back {
-            self.in_trash = sessions;
-            for places in &mut self.in_trash {
+            for places in &mut sessions {
                 places.retain(|place| !place.exists());
             }
-            self.in_trash.retain(|places| !places.is_empty());
+            sessions.retain(|places| !places.is_empty());
+            self.in_trash
+                .extend(Some(sessions).filter(|left| !left.is_empty()));
             return Err(failure);
         }
         let what = format!("Back: {}.", count(sessions.len() as u64, "session"));
-        Ok(JobResult::Restored(with(what, unindexed.as_slice())))
+        Ok(JobResult::Restored {
+            is_any_left: !self.in_trash.is_empty(),
+            said: with(what, unindexed.as_slice()),
+        })
     }
 
     fn branch(&self, target: Target) -> Result<SessionRow, Failure> {

@@ -267,8 +267,8 @@ impl State {
                 self.notice = Some(said);
                 self.ask_again()
             }
-            JobResult::Restored(said) => {
-                self.has_trashed = false;
+            JobResult::Restored { is_any_left, said } => {
+                self.has_trashed = is_any_left;
                 self.notice = Some(said);
                 self.ask_again()
             }
