@@ -487,6 +487,26 @@ fn what_is_copied_goes_to_the_terminal() {
 }
 
 #[test]
+fn what_was_found_is_copied() {
+    let home = settled();
+    let picker = Picker::open(&home, &["pick", "cargo test"], "Tokenizer work");
+    let copied = |letters: &str| {
+        let sequence = format!("\x1b]52;c;{letters}\x07");
+        picker.pty.written().contains(&sequence)
+    };
+    // `cargo test`, without the tool and what is said beside it.
+    picker.types(&format!("{COPY}e"), "Copied: the text of the entry.");
+    assert!(copied("Y2FyZ28gdGVzdA=="));
+    picker.types(&format!("{COPY}a"), "Copied: the address of the entry.");
+    assert!(copied(
+        "MDE5YjhkMTAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDBhOmIx"
+    ));
+    picker.types("\x15bigrams", "abandoned Try bigrams");
+    picker.types(&format!("{COPY}e"), "Copied: the text of the entry.");
+    assert!(copied("VHJ5IGJpZ3JhbXM="));
+}
+
+#[test]
 fn what_is_copied_is_copied_where_the_picker_is_left_at_once() {
     let home = settled();
     let mut picker = Picker::open(&home, &[], "Tokenizer work");

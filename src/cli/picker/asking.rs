@@ -82,7 +82,7 @@ impl State {
         let items = items.iter().copied();
         let items: Vec<MenuItem> = items
             .filter(|item| {
-                let is_allowed = |target: &Target| item.is_allowed(&target.session);
+                let is_allowed = |target: &Target| item.is_allowed(target);
                 !item.needs_session() || targets.iter().any(is_allowed)
             })
             .collect();
@@ -148,12 +148,14 @@ impl State {
 
     fn chosen(&mut self, item: MenuItem, menu: Menu) -> Vec<Task> {
         let Menu { mut targets, .. } = menu;
-        targets.retain(|target| !item.needs_session() || item.is_allowed(&target.session));
+        targets.retain(|target| !item.needs_session() || item.is_allowed(target));
         vec![Task::Do(match item {
             MenuItem::CopyCommand => Job::Copy(targets, CopyFormat::Command),
             MenuItem::CopyId => Job::Copy(targets, CopyFormat::Id),
             MenuItem::CopyPath => Job::Copy(targets, CopyFormat::Path),
             MenuItem::CopyMarkdown => Job::Copy(targets, CopyFormat::Markdown),
+            MenuItem::CopyEntry => Job::Copy(targets, CopyFormat::Entry),
+            MenuItem::CopyAddress => Job::Copy(targets, CopyFormat::Address),
             MenuItem::Fork => Job::Fork(targets),
             MenuItem::ExportMarkdown => Job::Export(targets, ExportFormat::Markdown),
             MenuItem::ExportHtml => Job::Export(targets, ExportFormat::Html),

@@ -9,6 +9,8 @@ use std::thread;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use sessionary::Index;
+use sessionary::index::ShowScope;
+use sessionary::model::{Class, ShownEntry};
 
 use super::actions::Target;
 use crate::command::export::{self, ExportFormat};
@@ -16,8 +18,9 @@ use crate::command::resume;
 use crate::failure::Failure;
 use crate::output::Screen;
 use crate::output::quote;
-use crate::output::text::acts;
+use crate::output::text::{acts, inert_lines};
 use crate::output::time::count;
+use crate::output::transcript::call;
 
 /// Letters of base64 that every terminal takes which takes any.
 const MOST_LETTERS: usize = 100_000;
@@ -32,6 +35,10 @@ pub enum CopyFormat {
     Id,
     Path,
     Markdown,
+    /// The text of an entry.
+    Entry,
+    /// How that is named.
+    Address,
 }
 
 /// What is copied of a session. Keys are left out of Markdown as in an export.
@@ -53,7 +60,51 @@ pub fn text(
             spool.copy_to(&mut page)?;
             String::from_utf8_lossy(&page).into_owned()
         }
+        CopyFormat::Entry => entry_text(target, &index()?, screen)?,
+        CopyFormat::Address => inert(&format!("{}:{}", session.id, entry_of(target)?)),
     })
+}
+
+fn entry_of(target: &Target) -> Result<&str, Failure> {
+    let entry = target.entry.as_deref();
+    entry.ok_or_else(|| Failure::refused("no entry is shown"))
+}
+
+/// What is in an entry, without keys: where a tool is called what it was given, and where one has
+/// answered what it gave; else what is said.
+fn entry_text(target: &Target, index: &Index, screen: &Screen) -> Result<String, Failure> {
+    let scope = ShowScope {
+        entry: Some(entry_of(target)?.to_owned()),
+        mask: screen.mask_of_files(),
+        ..ShowScope::default()
+    };
+    let shown = index.show(&target.session, &scope)?;
+    let entry = shown.entries.iter().find(|entry| entry.problem.is_none());
+    let text = entry.map(said).unwrap_or_default();
+    match text.is_empty() {
+        true => Err(Failure::refused("there is no text in the entry shown")),
+        false => Ok(text),
+    }
+}
+
+fn said(entry: &ShownEntry) -> String {
+    let of = |class: Class| {
+        let passages = entry.text.iter().filter(move |(of, _)| *of == class);
+        let texts = passages.map(|(_, pieces)| match class {
+            Class::Output => call(pieces).1,
+            Class::Prose => {
+                let lines: Vec<String> = pieces.iter().map(|piece| inert_lines(piece)).collect();
+                lines.join("\n")
+            }
+        });
+        let all = texts.collect::<Vec<_>>().join("\n");
+        all.trim_end_matches('\n').to_owned()
+    };
+    let output = of(Class::Output);
+    match output.is_empty() {
+        true => of(Class::Prose),
+        false => output,
+    }
 }
 
 /// What that is called.
@@ -63,6 +114,8 @@ pub fn what_of(what: CopyFormat, sessions: usize) -> String {
         CopyFormat::Id => "its id",
         CopyFormat::Path => "the path of its file",
         CopyFormat::Markdown => "the branch as Markdown",
+        CopyFormat::Entry => "the text of the entry",
+        CopyFormat::Address => "the address of the entry",
     };
     match sessions {
         1 => one.to_owned(),

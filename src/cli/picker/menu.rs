@@ -35,6 +35,8 @@ pub enum MenuItem {
     CopyId,
     CopyPath,
     CopyMarkdown,
+    CopyEntry,
+    CopyAddress,
     Rename,
     Label,
     Fork,
@@ -45,11 +47,13 @@ pub enum MenuItem {
 }
 
 /// What can be copied.
-pub const COPIES: [MenuItem; 4] = [
+pub const COPIES: [MenuItem; 6] = [
     MenuItem::CopyCommand,
     MenuItem::CopyId,
     MenuItem::CopyPath,
     MenuItem::CopyMarkdown,
+    MenuItem::CopyEntry,
+    MenuItem::CopyAddress,
 ];
 
 /// What can be done.
@@ -71,6 +75,8 @@ impl MenuItem {
             Self::CopyId => 'i',
             Self::CopyPath => 'p',
             Self::CopyMarkdown | Self::ExportMarkdown => 'm',
+            Self::CopyEntry => 'e',
+            Self::CopyAddress => 'a',
             Self::Rename => 'r',
             Self::Label => 'l',
             Self::Fork => 'f',
@@ -85,9 +91,10 @@ impl MenuItem {
         self != Self::Undo
     }
 
-    /// Whether the session's agent, and where it comes from, allow that.
-    pub fn is_allowed(self, session: &SessionRow) -> bool {
+    /// Whether what is shown of the session, its agent, and where it comes from allow that.
+    pub fn is_allowed(self, Target { session, entry, .. }: &Target) -> bool {
         match self {
+            Self::CopyEntry | Self::CopyAddress => entry.is_some(),
             Self::Rename => writing::may_be_named(session),
             Self::Label => writing::may_be_labelled(session),
             Self::Fork => writing::may_be_forked(session),
@@ -103,6 +110,8 @@ impl MenuItem {
             Self::CopyId => "id",
             Self::CopyPath => "path of the file",
             Self::CopyMarkdown => "branch as Markdown",
+            Self::CopyEntry => "text of the entry shown, or its command",
+            Self::CopyAddress => "address of the entry shown",
             Self::Rename => "rename",
             Self::Label => "label the entry shown, or all marked",
             Self::Fork => "fork: a copy for this directory",

@@ -245,6 +245,34 @@ fn what_the_sessions_agent_does_not_allow_is_not_offered() {
 }
 
 #[test]
+fn an_entry_is_copied_where_one_is_shown() {
+    let mut state = with(Purpose::Resume, &["a", "b"]);
+    let offered = |state: &mut State| {
+        alt(state, 'c');
+        let Some(Dialog::Menu(menu)) = state.dialog.take() else {
+            panic!("no menu");
+        };
+        menu.items.contains(&MenuItem::CopyEntry) && menu.items.contains(&MenuItem::CopyAddress)
+    };
+    assert!(!offered(&mut state));
+    state.rows[1].hits = vec![crate::picker::previewer::hit("e5", "prose", "[a]")];
+    key(&mut state, KeyCode::Down);
+    assert!(offered(&mut state));
+    // Of several it is copied of those in which one was found.
+    for code in [KeyCode::BackTab, KeyCode::Tab] {
+        key(&mut state, code);
+    }
+    alt(&mut state, 'c');
+    match job(types(&mut state, "e")) {
+        Job::Copy(targets, CopyFormat::Entry) => {
+            let entries: Vec<_> = targets.iter().map(|one| one.entry.as_deref()).collect();
+            assert_eq!(entries, [Some("e5")]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn no_two_items_of_a_menu_have_one_letter() {
     for items in [&COPIES[..], &ACTIONS] {
         let mut letters: Vec<char> = items.iter().map(|item| item.letter()).collect();
