@@ -307,11 +307,31 @@ fn a_marked_session_that_is_gone_keeps_no_label_or_file_from_the_rest() {
 }
 
 #[test]
+fn of_a_session_that_goes_while_its_name_is_typed_that_is_said() {
+    for (letter, question, undone) in [
+        ("r", "Name of “Tokenizer work”", "renamed"),
+        (
+            "l",
+            "Label of the entry shown of “Tokenizer work”",
+            "labelled",
+        ),
+    ] {
+        let home = settled();
+        let picker = Picker::open(&home, &[], "Tokenizer work");
+        picker.types(&format!("{ACTIONS}{letter}"), question);
+        fs::remove_file(home.home.join(PARSER)).expect("it is there");
+        let said = format!("“Tokenizer work” is gone; nothing was {undone}.");
+        picker.types("new\r", &said);
+    }
+}
+
+#[test]
 fn what_changed_a_moment_ago_stays() {
     let home = home();
     let _ = home.run(&["sync"]);
     let picker = Picker::open(&home, &[], "Tokenizer work");
-    picker.types(&format!("{ACTIONS}ty"), "changed in the last minute");
+    let said = "“Tokenizer work” changed in the last minute";
+    picker.types(&format!("{ACTIONS}ty"), said);
     assert!(home.home.join(PARSER).exists());
     assert!(!home.home.join(".local/share/Trash").exists());
 }
@@ -320,7 +340,7 @@ fn what_changed_a_moment_ago_stays() {
 fn pins_stand_first_the_next_time() {
     let home = settled();
     let pins = home.home.join(".local/share/sessionary/pins.json");
-    let first = Picker::open(&home, &["pick", "project:docs"], "1 session ·");
+    let first = Picker::open(&home, &["pick", "project:docs"], "1 found ·");
     first.types(PIN, "Pinned: it stands first");
     assert!(text(&pins).contains("019b87e9"));
     let mode = fs::metadata(&pins).expect("the file").permissions().mode();

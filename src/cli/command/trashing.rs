@@ -331,12 +331,15 @@ pub fn refuse_in_demo() -> Result<(), Failure> {
     )
 }
 
+/// The first of them that changed a moment ago.
+pub fn in_use<'a>(doomed: &'a [DeletionTarget], screen: &Screen) -> Option<&'a DeletionTarget> {
+    let is_used = |one: &&DeletionTarget| screen.now_ms.saturating_sub(one.newest_ms) < IN_USE_MS;
+    doomed.iter().find(is_used)
+}
+
 /// What changed a moment ago stays where it is.
 pub fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), Failure> {
-    let used = doomed
-        .iter()
-        .find(|doomed| screen.now_ms.saturating_sub(doomed.newest_ms) < IN_USE_MS);
-    let Some(used) = used else {
+    let Some(used) = in_use(doomed, screen) else {
         return Ok(());
     };
     Err(Failure::usage(format!(

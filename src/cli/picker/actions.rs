@@ -14,7 +14,7 @@ use super::copy::{self, CopyFormat};
 use super::message::{Key, Message};
 use super::pins;
 use crate::command::export::{self, ExportFormat};
-use crate::command::trashing::{self, DeletionTarget};
+use crate::command::trashing::{self, DeletionTarget, TrashResult};
 use crate::command::writing::{DryRun, WriteResult, catalogued, directory, format_of, kept_copy};
 use crate::command::{fork, label, name, title};
 use crate::demo;
@@ -208,7 +208,8 @@ impl Worker {
     }
 
     fn name(&self, session: &SessionRow, name: &str) -> Result<JobResult, Failure> {
-        let result = name::name(session, name, &self.config, &self.screen)?;
+        let result = name::name(session, name, &self.config, &self.screen);
+        let result = result.map_err(|failure| or_gone(session, failure, "renamed"))?;
         let what = match name {
             "" => format!("{} has no name any more.", called(session)),
             name => format!("Its name is “{}” now.", fit(name, TITLE)),
@@ -218,7 +219,7 @@ impl Worker {
 
     fn label(&self, targets: &[Target], label: &str) -> Result<JobResult, Failure> {
         let label = Some(label).filter(|label| !label.is_empty());
-        let (results, failed) = each(targets, |Target { session, entry, .. }| {
+        let (results, failed) = each(targets, "labelled", |Target { session, entry, .. }| {
             label::label(session, entry.clone(), label, &self.config, &self.screen)
         })?;
         let (entries, many) = (count(results.len() as u64, "entry"), targets.len() > 1);
@@ -246,7 +247,7 @@ impl Worker {
 
     fn fork(&self, targets: &[Target]) -> Result<JobResult, Failure> {
         let here = directory(None)?;
-        let (results, failed) = each(targets, |Target { session, .. }| {
+        let (results, failed) = each(targets, "forked", |Target { session, .. }| {
             let for_real = DryRun::default();
             fork::fork(session, &here, for_real, &self.config, &self.screen)
         })?;
@@ -262,7 +263,7 @@ impl Worker {
 
     fn export(&self, targets: &[Target], form: ExportFormat) -> Result<JobResult, Failure> {
         let (here, index) = (directory(None)?, self.index()?);
-        let (written, failed) = each(targets, |target| {
+        let (written, failed) = each(targets, "exported", |target| {
             let (session, through) = (&target.session, target.through.as_deref());
             let spool = export::branch_through(form, through, session, &index, &self.screen)?;
             let title = self.title_of_file(session);
@@ -285,7 +286,7 @@ impl Worker {
     }
 
     fn copy(&self, targets: &[Target], what: CopyFormat) -> Result<JobResult, Failure> {
-        let (texts, failed) = each(targets, |target| {
+        let (texts, failed) = each(targets, "copied", |target| {
             // Most of it needs no index.
             copy::text(what, target, || self.index(), &self.screen)
         })?;
@@ -320,7 +321,7 @@ impl Worker {
         let index = self.index()?;
         let doomed = DeletionTarget::all(sessions, &index)?;
         drop(index);
-        trashing::refuse_in_use(&doomed, &self.screen)?;
+        self.refuse_in_use(&doomed)?;
         trashing::refuse_leaned_on(&doomed)?;
         let moved = trashing::move_to_trash(&doomed, &self.config);
         let gone = &doomed[..moved.count];
@@ -343,9 +344,10 @@ impl Worker {
                 format!("it lies in {}", trash.unwrap_or_default())
             }
         };
-        let said = match &moved.failed {
-            Some(error) => format!("{error:#}. In the trash: {what}; {back}."),
-            None => format!("In the trash: {what}; {back}."),
+        let in_trash = format!("In the trash: {what}; {back}.");
+        let said = match not_moved(&moved, &doomed) {
+            Some(why) => format!("{why}. {in_trash}"),
+            None => in_trash,
         };
         let gone = gone.iter().flat_map(|one| {
             let all = one.subagents.iter().chain([&one.row]);
@@ -357,6 +359,18 @@ impl Worker {
             is_any_moved: !moved.places.is_empty(),
             said: with(said, &remarks),
         })
+    }
+
+    /// What changed a moment ago stays. It is named by its title: behind a path there would be no
+    /// room for the reason.
+    fn refuse_in_use(&self, doomed: &[DeletionTarget]) -> Result<(), Failure> {
+        let Some(used) = trashing::in_use(doomed, &self.screen) else {
+            return Ok(());
+        };
+        Err(Failure::usage(format!(
+            "{} changed in the last minute, so its agent may still be using it; nothing was moved",
+            called(&used.row)
+        )))
     }
 
     fn restore(&mut self) -> Result<JobResult, Failure> {
@@ -416,6 +430,7 @@ impl Worker {
 /// the first.
 fn each<T>(
     targets: &[Target],
+    undone: &str,
     work: impl Fn(&Target) -> Result<T, Failure>,
 ) -> Result<(Vec<T>, Option<String>), Failure> {
     let (mut results, mut first, mut failed) = (Vec::new(), None, 0);
@@ -432,7 +447,7 @@ fn each<T>(
         return Ok((results, None));
     };
     if results.is_empty() {
-        return Err(failure);
+        return Err(or_gone(&target.session, failure, undone));
     }
     let others = match failed - 1 {
         0 => String::new(),
@@ -441,6 +456,30 @@ fn each<T>(
     let session = called(&target.session);
     let said = format!("Not done for {session}{others}: {}", failure.line());
     Ok((results, Some(said)))
+}
+
+/// Which of them is not in the trash, and why.
+fn not_moved(moved: &TrashResult, doomed: &[DeletionTarget]) -> Option<String> {
+    let error = moved.failed.as_ref()?;
+    Some(match doomed.get(moved.count) {
+        // Nothing of it was moved.
+        Some(one) if moved.places.len() == moved.count => {
+            let session = called(&one.row);
+            format!("{session} was not moved: {}", error.root_cause())
+        }
+        _ => format!("{error:#}"),
+    })
+}
+
+/// Why something was not done with a session; where its file is gone, that, by its title.
+fn or_gone(session: &SessionRow, failure: Failure, undone: &str) -> Failure {
+    match trashing::is_gone(session) {
+        true => {
+            let session = called(session);
+            Failure::not_found(format!("{session} is gone; nothing was {undone}."))
+        }
+        false => failure,
+    }
 }
 
 /// What is said, and what else is to be said of it.
