@@ -69,6 +69,8 @@ pub enum JobResult {
     Said(String),
     /// The list may show it.
     Changed(String),
+    /// These copies are there.
+    Forked { new: Vec<Key>, said: String },
     /// This is to be copied by the terminal.
     Copied { text: String, said: String },
     /// These sessions are gone, and some of them, where any were moved, in the trash.
@@ -91,6 +93,7 @@ impl JobResult {
         match self {
             Self::Said(said) | Self::Changed(said) | Self::Restored { said, .. } => Some(said),
             Self::Copied { said, .. } | Self::Trashed { said, .. } => Some(said),
+            Self::Forked { said, .. } => Some(said),
             Self::NotBranched(why) => Some(why),
             Self::Branched(_) => None,
         }
@@ -256,9 +259,13 @@ impl Worker {
             _ => format!("Forked: {}", count(results.len() as u64, "session")),
         };
         let what = format!("{what}, for {}.", self.screen.path(&here));
+        let new = results.iter();
+        let new = new.map(|result| (result.path.clone(), result.session.clone()));
+        let new = new.collect();
         let remarks = results.into_iter().flat_map(|result| result.remarks);
         let remarks: Vec<String> = remarks.chain(failed).collect();
-        Ok(JobResult::Changed(with(what, &remarks)))
+        let said = with(what, &remarks);
+        Ok(JobResult::Forked { new, said })
     }
 
     fn export(&self, targets: &[Target], form: ExportFormat) -> Result<JobResult, Failure> {

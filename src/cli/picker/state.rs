@@ -109,6 +109,8 @@ pub struct State {
     is_overtaken: bool,
     /// Ctrl-End was pressed, and the last session is not there yet.
     pub(super) goes_to_last: bool,
+    /// A new session, on which the selection is to stand once it is listed.
+    pub(super) goes_to: Option<Key>,
     /// A new session is being made, with which the picker ends.
     pub(super) is_branching: bool,
 }
@@ -173,7 +175,7 @@ impl State {
         let rows = super::draw::rows_shown(self.size, self.is_plain) + 1;
         let task = self.ask(rows, Reason::Typed);
         self.typed = self.asked.number;
-        self.is_listed = false;
+        (self.is_listed, self.goes_to) = (false, None);
         self.take_back();
         task
     }
@@ -187,7 +189,11 @@ impl State {
             place: self.place,
             order: self.order,
             rows,
-            keep: self.row().filter(|_| !is_typed).map(Row::key),
+            keep: self
+                .goes_to
+                .clone()
+                .or_else(|| self.row().map(Row::key))
+                .filter(|_| !is_typed),
             reason,
         };
         (self.is_under_way, self.is_overtaken) = (true, false);
@@ -234,6 +240,11 @@ impl State {
         let stays = self.row().filter(|_| is_same && !is_first);
         let stays = stays.map(Row::key);
         let position = |key: &Key| answer.rows.iter().position(|row| row.key() == *key);
+        let is_new_listed = self.goes_to.as_ref().and_then(position).is_some();
+        let stays = match is_new_listed {
+            true => self.goes_to.take(),
+            false => stays,
+        };
         let place = stays.as_ref().and_then(position);
         if stays.is_some() && place.is_none() && !self.goes_to_last {
             let is_looked_for = answer.question.keep == stays || !self.is_listed;
@@ -428,7 +439,7 @@ impl State {
         let last = self.rows.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
         // What is chosen is among what is seen.
-        self.answered = self.typed;
+        (self.answered, self.goes_to) = (self.typed, None);
         self.scroll();
         let more = self.more(NEAR_END);
         more.into_iter().chain(self.look()).collect()

@@ -461,6 +461,38 @@ fn what_is_in_the_trash_is_not_marked_and_can_come_back() {
 }
 
 #[test]
+fn the_selection_goes_to_a_new_fork_once_it_is_listed() {
+    let forked = || JobResult::Forked {
+        new: vec![row("new").key()],
+        said: "Forked".to_owned(),
+    };
+    let answered = |state: &mut State, tasks: Vec<Task>, ids: &[&str]| {
+        let question = tasks.into_iter().find_map(|task| match task {
+            Task::Ask(question) => Some(question),
+            _ => None,
+        });
+        let question = question.expect("a question");
+        assert_eq!(question.keep, Some(row("new").key()));
+        state.take(Message::Answered(Box::new(Answer {
+            question,
+            rows: ids.iter().map(|id| row(id)).collect(),
+            ..Answer::default()
+        })));
+        state.row().map(|row| row.session.id.clone())
+    };
+    let mut state = with(Purpose::Resume, &["a", "b"]);
+    let tasks = done(&mut state, forked());
+    let selected = answered(&mut state, tasks, &["a", "b", "new"]);
+    assert_eq!(selected.as_deref(), Some("new"));
+    // Not where somebody has moved since.
+    let mut state = with(Purpose::Resume, &["a", "b"]);
+    let tasks = done(&mut state, forked());
+    key(&mut state, KeyCode::Down);
+    let selected = answered(&mut state, tasks, &["a", "b", "new"]);
+    assert_eq!(selected.as_deref(), Some("b"));
+}
+
+#[test]
 fn a_stop_answers_nothing() {
     for keys in ["", "a", "c", "ar", "at"] {
         let mut state = with(Purpose::Resume, &["a", "b"]);

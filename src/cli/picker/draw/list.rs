@@ -162,6 +162,9 @@ fn known(session: &SessionRow) -> String {
         },
     ];
     parts.extend(session.host.as_deref().map(plain_line));
+    // What an agent does not list may be a subagent's, which has the one that started it above it.
+    let is_fork = session.parent_session_path.is_some() && session.listed_by_agent;
+    parts.extend(is_fork.then(|| "fork".to_owned()));
     parts.extend(session.archived.then(|| "archived".to_owned()));
     parts.extend(session.cost.filter(|cost| *cost > 0.0).map(money));
     if session.subagents > 0 {
@@ -247,6 +250,18 @@ fn beginning(text: &str, marks: &[(usize, usize)], room: usize) -> (usize, Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fork_is_told_from_what_it_was_forked_from() {
+        let mut session = SessionRow::default();
+        session.agent = "pi".to_owned();
+        session.listed_by_agent = true;
+        assert_eq!(known(&session), " · pi · 0 messages");
+        session.parent_session_path = Some("/s/a.jsonl".to_owned());
+        assert_eq!(known(&session), " · pi · 0 messages · fork");
+        session.listed_by_agent = false;
+        assert_eq!(known(&session), " · pi · 0 messages");
+    }
 
     #[test]
     fn what_the_title_says_is_not_said_twice() {
