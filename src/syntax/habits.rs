@@ -178,7 +178,9 @@ fn tell_filter(column: usize, typed: &[char], text: &str, notes: &mut Notes) {
     let value = quoted.as_deref().unwrap_or(value);
     let meant = meant(name, value);
     let is_digits = value.starts_with(|first: char| first.is_ascii_digit());
-    if meant.is_none() && (is_digits || value.contains(['/', '\\'])) {
+    // A branch of git has slashes, and nothing else is written so.
+    let is_path = name != "branch" && value.contains(['/', '\\']);
+    if meant.is_none() && (is_digits || is_path) {
         return;
     }
     let mut what = format!(

@@ -299,6 +299,7 @@ fn filters_of_other_languages_are_told_once() {
         ),
         // The branch of git is no filter, and is:branch is something else.
         ("branch:main", "so branch:main is searched as text"),
+        ("branch:fix/hang", "so branch:fix/hang is searched as text"),
         ("type:user", "did you mean role:user?"),
         ("type:message", "did you mean kind:message?"),
         ("path:src/a.rs", "did you mean file:src/a.rs?"),
