@@ -10,7 +10,9 @@ use crate::command::title;
 use crate::output::Screen;
 use crate::output::address::ShortAddresses;
 use crate::output::style::{Style, Tone};
-use crate::output::text::{char_columns, columns, fit, plain_line, plain_line_marked};
+use crate::output::text::{
+    columns, fit, grapheme_columns, graphemes, plain_line, plain_line_marked,
+};
 use crate::output::wrap::Wrap;
 
 /// One session and its hits.
@@ -230,8 +232,8 @@ fn window(line: &str, first: Option<(usize, usize)>, width: Option<usize>) -> (u
     let target = first.map_or(0, |(from, _)| from);
     let mut from = target;
     let mut before = 0;
-    for (offset, character) in line[..target].char_indices().rev() {
-        before += char_columns(character);
+    for (offset, part) in graphemes(&line[..target]).rev() {
+        before += grapheme_columns(part);
         if before > room / 3 {
             break;
         }
@@ -239,16 +241,16 @@ fn window(line: &str, first: Option<(usize, usize)>, width: Option<usize>) -> (u
     }
     let mut end = from;
     let mut taken = 0;
-    for character in line[from..].chars() {
-        taken += char_columns(character);
+    for (_, part) in graphemes(&line[from..]) {
+        taken += grapheme_columns(part);
         if taken > room {
             break;
         }
-        end += character.len_utf8();
+        end += part.len();
     }
     // Room left at the end is given to the beginning.
-    for (offset, character) in line[..from].char_indices().rev() {
-        taken += char_columns(character);
+    for (offset, part) in graphemes(&line[..from]).rev() {
+        taken += grapheme_columns(part);
         if taken > room {
             break;
         }

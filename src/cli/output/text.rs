@@ -4,7 +4,8 @@
 //! None of it may move a cursor, set a title or reorder a line.
 
 pub use sessionary::model::{acts, is_safe_json, json_escape, terminal_safe_json};
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A character that is shown in place of one that acts.
 fn shown(character: char) -> char {
@@ -102,12 +103,36 @@ fn lines(text: &str, tab: &str) -> String {
     lines
 }
 
-/// Columns that a text takes on a terminal.
+/// Columns that a text takes on a terminal which draws what several characters make as one.
 pub fn columns(text: &str) -> usize {
-    text.chars().map(char_columns).sum()
+    graphemes(text)
+        .map(|(_, part)| grapheme_columns(part))
+        .sum()
 }
 
-/// Columns of one character. Sums of these are exact for what [`fit`] cuts, char by char.
+/// What is seen as one character each, and where it begins.
+pub fn graphemes(text: &str) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+    // Most text is ASCII, of which each character is one.
+    let is_ascii = text.is_ascii();
+    let letters = is_ascii.then(|| (0..text.len()).map(move |at| (at, &text[at..=at])));
+    let others = (!is_ascii).then(|| text.grapheme_indices(true));
+    letters
+        .into_iter()
+        .flatten()
+        .chain(others.into_iter().flatten())
+}
+
+/// Columns of one of these.
+pub fn grapheme_columns(part: &str) -> usize {
+    let mut characters = part.chars();
+    match (characters.next(), characters.next()) {
+        (Some(one), None) => char_columns(one),
+        _ if part.contains(char::is_control) => part.chars().map(char_columns).sum(),
+        _ => part.width(),
+    }
+}
+
+/// Columns of one character.
 pub fn char_columns(character: char) -> usize {
     character.width().unwrap_or(0)
 }
@@ -135,11 +160,11 @@ pub fn fit_end(text: &str, width: usize) -> String {
         };
     }
     let mut left = total;
-    for (offset, character) in text.char_indices() {
+    for (offset, part) in graphemes(text) {
         if left < width {
             return format!("…{}", &text[offset..]);
         }
-        left -= char_columns(character);
+        left -= grapheme_columns(part);
     }
     "…".to_owned()
 }
@@ -147,8 +172,8 @@ pub fn fit_end(text: &str, width: usize) -> String {
 /// The longest beginning of `text` that takes at most `width` columns.
 pub fn prefix(text: &str, width: usize) -> &str {
     let mut taken = 0;
-    for (offset, character) in text.char_indices() {
-        taken += char_columns(character);
+    for (offset, part) in graphemes(text) {
+        taken += grapheme_columns(part);
         if taken > width {
             return &text[..offset];
         }
@@ -220,6 +245,15 @@ mod tests {
         assert_eq!(fit_end("~/desk/日本", 11), "~/desk/日本");
         assert_eq!(fit_end("~/desk/日本", 7), "…k/日本");
         assert_eq!(fit_end("~/desk/日本", 4), "…本");
+        // What several characters make is one, and stays whole.
+        let family = "👩‍👩‍👧‍👦👨🏽‍🚀🏳️‍🌈ab";
+        assert_eq!(columns(family), 8);
+        assert_eq!(fit(family, 8), family);
+        assert_eq!(fit(family, 6), "👩‍👩‍👧‍👦👨🏽‍🚀…");
+        assert_eq!(fit(family, 5), "👩‍👩‍👧‍👦👨🏽‍🚀…");
+        assert_eq!(fit_end(family, 5), "…🏳️‍🌈ab");
+        assert_eq!(prefix("e\u{301}e\u{301}", 1), "e\u{301}");
+        assert_eq!(columns("🇨🇭"), 2);
         for width in 0..12 {
             assert!(columns(&fit("a日b語c", width)) <= width);
             assert!(columns(&fit_end("a日b語c", width)) <= width);

@@ -108,15 +108,10 @@ fn is_part(before: Option<char>, character: char) -> bool {
     before == Some(JOINER) || character == AS_EMOJI || is_skin(character)
 }
 
-/// Columns of a text at most.
-fn most_columns(text: &str) -> usize {
-    columns(text) + text.matches(AS_EMOJI).count()
-}
-
 /// A line in lines of at most `width` columns, each as full as can be.
 pub fn filled(line: &str, width: usize) -> Vec<Piece> {
     let (mut pieces, mut start, mut taken, mut before) = (Vec::new(), 0, 0, None);
-    if most_columns(line) <= width {
+    if columns(line) <= width {
         return vec![(0, 0..line.len())];
     }
     for (at, character) in line.char_indices() {
@@ -156,7 +151,7 @@ pub fn wrapped(text: &str, width: Option<usize>) -> String {
 
 /// A line in lines of at most `width` columns.
 pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
-    if most_columns(line) <= width {
+    if columns(line) <= width {
         return vec![(0, 0..line.len())];
     }
     let blanks = line.len() - line.trim_start_matches(' ').len();
@@ -183,7 +178,7 @@ pub fn pieces(line: &str, width: usize) -> Vec<Piece> {
         while character != ' ' && !is_one && indented + taken + wide > width && at > start {
             let (end, next) = gap.take().unwrap_or((at, at));
             pieces.push((indented, trimmed(start, end)));
-            (start, taken, indented) = (next, most_columns(&line[next..at]), indent);
+            (start, taken, indented) = (next, columns(&line[next..at]), indent);
         }
         taken += wide;
         before = Some(character);

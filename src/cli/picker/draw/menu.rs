@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders};
 
-use crate::output::text::{columns, fit, plain_line};
+use crate::output::text::{columns, fit, grapheme_columns, graphemes, plain_line};
 use crate::output::wrap;
 use crate::picker::State;
 use crate::picker::line::QueryLine;
@@ -117,9 +117,9 @@ fn name(frame: &mut Frame<'_>, area: Rect, title: &str, line: &QueryLine) {
     // The end of what is before the cursor is seen, and the cursor.
     let hidden = before.saturating_sub(width - 1);
     let mut left = 0;
-    let from = line.text().char_indices().find(|(_, letter)| {
+    let from = graphemes(line.text()).find(|(_, letter)| {
         let is_seen = left >= hidden;
-        left += crate::output::text::char_columns(*letter);
+        left += grapheme_columns(letter);
         is_seen
     });
     let from = from.map_or(line.text().len(), |(at, _)| at);
