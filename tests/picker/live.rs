@@ -160,3 +160,20 @@ fn a_larger_terminal_has_more_rows() {
     pty.keys("\x03");
     assert_eq!(program.code(), Some(1));
 }
+
+#[test]
+fn what_others_wrote_on_the_terminal_goes_when_it_is_drawn_anew() {
+    let home = home();
+    for arguments in [&["pick"][..], &["pick", "--height", "12"]] {
+        let pty = Pty::new(100, 24);
+        let mut program = start(&home, &pty, arguments);
+        pty.until_shown("36 sessions");
+        pty.write_beside("\x1b7\x1b[24;1Hstray\x1b8");
+        pty.until_shown("stray");
+        pty.keys("\x0c");
+        pty.until_gone("stray");
+        pty.until_shown("36 sessions");
+        pty.keys("\x03");
+        assert_eq!(program.code(), Some(1));
+    }
+}

@@ -318,10 +318,15 @@ impl Pty {
         assert_eq!(&self.condition(), before, "{}", self.text());
     }
 
-    /// Shows this, as a program did that ran before.
-    pub fn print(&self, text: &str) {
+    /// Writes this on it, beside whatever else is written there.
+    pub fn write_beside(&self, text: &str) {
         let mut slave = File::from(self.slave.try_clone().expect("the terminal"));
         slave.write_all(text.as_bytes()).expect("it is shown");
+    }
+
+    /// Shows this, as a program did that ran before.
+    pub fn print(&self, text: &str) {
+        self.write_beside(text);
         // The terminal turns each end of a line into two bytes.
         let printed = text.replace('\n', "\r\n");
         // The first lines may be on the screen before the last one is.

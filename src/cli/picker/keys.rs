@@ -8,6 +8,9 @@ pub enum Action {
     Type(char),
     Up,
     Down,
+    /// A line of what is in the preview, from the list.
+    ScrollUp,
+    ScrollDown,
     PageUp,
     PageDown,
     First,
@@ -16,6 +19,8 @@ pub enum Action {
     AcceptEntry,
     Leave,
     Suspend,
+    /// Draws all of it anew.
+    Redraw,
     Mark,
     MarkUp,
     /// Takes all marks away.
@@ -33,6 +38,7 @@ pub enum Action {
     DeleteOrLeave,
     Delete,
     CutWord,
+    CutNextWord,
     CutToStart,
     PasteCut,
     /// Pins or unpins.
@@ -60,6 +66,7 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
     }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let alt = key.modifiers.contains(KeyModifiers::ALT);
+    let shift = key.modifiers.contains(KeyModifiers::SHIFT);
     Some(match key.code {
         KeyCode::Char(letter) if control && !alt => match letter.to_ascii_lowercase() {
             'a' => Action::LineStart,
@@ -71,6 +78,7 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
             'h' => Action::Backspace,
             'j' | 'n' => Action::Down,
             'k' | 'p' => Action::Up,
+            'l' => Action::Redraw,
             'm' => Action::Accept,
             'u' => Action::CutToStart,
             'w' => Action::CutWord,
@@ -79,21 +87,13 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
             ' ' => Action::Complete,
             _ => return None,
         },
-        KeyCode::Char(letter) if alt && !control => match letter {
-            'a' => Action::Act,
-            'c' => Action::Copy,
-            'm' => Action::UnmarkAll,
-            'p' => Action::Pin,
-            's' => Action::TogglePlace,
-            'o' => Action::ToggleOrder,
-            'b' => Action::WordLeft,
-            'f' => Action::WordRight,
-            _ => return None,
-        },
+        KeyCode::Char(letter) if alt && !control => return with_alt(letter),
         KeyCode::Char(letter) if !control && !alt => Action::Type(letter),
         KeyCode::Enter if alt => Action::AcceptEntry,
         KeyCode::Enter => Action::Accept,
         KeyCode::Esc => Action::Leave,
+        KeyCode::Up if shift => Action::ScrollUp,
+        KeyCode::Down if shift => Action::ScrollDown,
         KeyCode::Up => Action::Up,
         KeyCode::Down => Action::Down,
         KeyCode::PageUp => Action::PageUp,
@@ -112,6 +112,22 @@ pub fn in_list(key: KeyEvent) -> Option<Action> {
         KeyCode::Tab => Action::Mark,
         KeyCode::BackTab => Action::MarkUp,
         KeyCode::F(1) => Action::Help,
+        _ => return None,
+    })
+}
+
+/// What a letter means with Alt; `None`: nothing.
+fn with_alt(letter: char) -> Option<Action> {
+    Some(match letter {
+        'a' => Action::Act,
+        'c' => Action::Copy,
+        'm' => Action::UnmarkAll,
+        'p' => Action::Pin,
+        's' => Action::TogglePlace,
+        'o' => Action::ToggleOrder,
+        'b' => Action::WordLeft,
+        'f' => Action::WordRight,
+        'd' => Action::CutNextWord,
         _ => return None,
     })
 }
@@ -143,6 +159,8 @@ fn is_plain(key: KeyEvent) -> bool {
 /// What a key means in any text that is read.
 fn in_text(key: KeyEvent) -> Option<Action> {
     Some(match in_list(key)? {
+        Action::ScrollUp => Action::Up,
+        Action::ScrollDown => Action::Down,
         Action::Type(' ') => Action::PageDown,
         // Home and End, which in a line are its own.
         Action::LineStart => Action::First,

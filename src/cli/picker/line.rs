@@ -60,6 +60,7 @@ impl QueryLine {
             Action::Backspace => self.backspace(),
             Action::Delete | Action::DeleteOrLeave => self.delete(),
             Action::CutWord => self.cut_word(),
+            Action::CutNextWord => self.cut_next_word(),
             Action::CutToStart => self.cut_to_start(),
             Action::PasteCut => self.paste_cut(),
             _ => {}
@@ -96,10 +97,7 @@ impl QueryLine {
     }
 
     pub fn word_right(&mut self) {
-        let rest = &self.text[self.cursor..];
-        let blanks = rest.len() - rest.trim_start().len();
-        let word = rest[blanks..].find(char::is_whitespace);
-        self.cursor += word.map_or(rest.len(), |word| blanks + word);
+        self.cursor = self.word_after();
     }
 
     /// Deletes the letter before the cursor.
@@ -120,6 +118,12 @@ impl QueryLine {
         let from = self.word_before();
         self.cut = self.text.drain(from..self.cursor).collect();
         self.cursor = from;
+    }
+
+    /// Cuts the word behind the cursor.
+    pub fn cut_next_word(&mut self) {
+        let to = self.word_after();
+        self.cut = self.text.drain(self.cursor..to).collect();
     }
 
     /// Cuts all before the cursor.
@@ -144,10 +148,36 @@ impl QueryLine {
         self.cursor + next.map_or(0, str::len)
     }
 
+    fn word_after(&self) -> usize {
+        let rest = &self.text[self.cursor..];
+        let blanks = rest.len() - rest.trim_start().len();
+        let word = rest[blanks..].find(char::is_whitespace);
+        self.cursor + word.map_or(rest.len(), |word| blanks + word)
+    }
+
     fn word_before(&self) -> usize {
         let head = self.text[..self.cursor].trim_end();
         head.rfind(char::is_whitespace).map_or(0, |blank| {
             blank + head[blank..].chars().next().map_or(0, char::len_utf8)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_behind_the_cursor_is_cut_and_comes_back() {
+        let mut line = QueryLine::new("one  two three");
+        line.home();
+        line.word_right();
+        line.edit(&Action::CutNextWord);
+        assert_eq!((line.text(), line.cursor()), ("one three", 3));
+        line.edit(&Action::PasteCut);
+        assert_eq!((line.text(), line.cursor()), ("one  two three", 8));
+        line.end();
+        line.edit(&Action::CutNextWord);
+        assert_eq!(line.text(), "one  two three");
     }
 }

@@ -239,6 +239,7 @@ impl Loop<'_> {
                 Task::Do(job) => self.jobs.put(job),
                 Task::Copy(text) => copy::to_terminal(&text, &self.terminal.tty())?,
                 Task::Suspend => self.terminal.suspend(true),
+                Task::Redraw => self.terminal.redraw()?,
                 Task::Leave(choice) => return Ok(Some(choice)),
             }
         }

@@ -1,5 +1,7 @@
 //! What do keys and the mouse do to what is read: the preview and the tree?
 
+use std::time::{Duration, Instant};
+
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
 use super::draw::{self, Spot};
@@ -21,6 +23,9 @@ pub fn keys_in_short(focus: Focus) -> &'static str {
 
 /// Lines that a turn of the wheel moves a text.
 const WHEEL: isize = 3;
+
+/// No longer after a click than this, another one is its second.
+const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl State {
     /// Gives the keys to the preview, where there is one.
@@ -148,14 +153,8 @@ impl State {
             MouseEventKind::Down(MouseButton::Left) => return self.click(spot),
             _ => return Vec::new(),
         };
-        match (spot, &mut self.pane.tree) {
-            (Some(Spot::Preview(_)), Some(tree)) => {
-                let height = draw::preview_size(self.size, self.is_plain)
-                    .map_or(1, |size| usize::from(size.height));
-                tree.go(by * WHEEL, height);
-                Vec::new()
-            }
-            (Some(Spot::Preview(_)), None) => tasks(self.pane.scroll(by * WHEEL)),
+        match spot {
+            Some(Spot::Preview(_)) => self.scroll_preview(by * WHEEL),
             // The list of what is typed is still to come.
             _ if !self.is_listed => Vec::new(),
             _ => {
@@ -165,13 +164,33 @@ impl State {
         }
     }
 
+    /// Scrolls what is in the preview, whatever has the keys.
+    pub(super) fn scroll_preview(&mut self, by: isize) -> Vec<Task> {
+        let Some(tree) = &mut self.pane.tree else {
+            return tasks(self.pane.scroll(by));
+        };
+        let size = draw::preview_size(self.size, self.is_plain);
+        tree.go(by, size.map_or(1, |size| usize::from(size.height)));
+        Vec::new()
+    }
+
     fn click(&mut self, spot: Option<Spot>) -> Vec<Task> {
         self.take_back();
+        let (before, now) = (self.clicked.take(), Instant::now());
         match spot {
             Some(Spot::Row(row)) if row < self.rows.len() => {
                 self.focus = Focus::List;
                 self.selected = row;
-                self.moved(0)
+                let key = self.rows[row].key();
+                let is_second = before.is_some_and(|(session, at)| {
+                    session == key && now.duration_since(at) < DOUBLE_CLICK
+                });
+                let mut tasks = self.moved(0);
+                match is_second {
+                    true => tasks.extend(self.accept(ChosenAction::Accept)),
+                    false => self.clicked = Some((key, now)),
+                }
+                tasks
             }
             Some(Spot::Preview(line)) if self.pane.has_session() => {
                 self.enter_preview();

@@ -2,6 +2,8 @@
 //!
 //! Nothing here waits, reads or draws: [`State::take`] says what is to be done.
 
+use std::time::Instant;
+
 use ratatui::crossterm::event::{Event as TerminalEvent, KeyEvent};
 use ratatui::layout::Size;
 
@@ -33,6 +35,8 @@ pub enum Task {
     /// The terminal is to copy this.
     Copy(String),
     Suspend,
+    /// All of the screen is to be drawn anew.
+    Redraw,
     /// The picker ends; `None`: nothing was chosen.
     Leave(Option<Choice>),
 }
@@ -109,6 +113,8 @@ pub struct State {
     is_overtaken: bool,
     /// Ctrl-End was pressed, and the last session is not there yet.
     pub(super) goes_to_last: bool,
+    /// Which session was clicked last, and when.
+    pub(super) clicked: Option<(Key, Instant)>,
     /// A new session, on which the selection is to stand once it is listed.
     pub(super) goes_to: Option<Key>,
     /// A new session is being made, with which the picker ends.
@@ -334,8 +340,10 @@ impl State {
     pub(super) fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         self.notice = None;
         // Whatever has the keys; afterwards all of it goes on as it was.
-        if keys::in_list(key) == Some(Action::Suspend) {
-            return vec![Task::Suspend];
+        match keys::in_list(key) {
+            Some(Action::Suspend) => return vec![Task::Suspend],
+            Some(Action::Redraw) => return vec![Task::Redraw],
+            _ => {}
         }
         if self.dialog.is_some() {
             return self.key_to_answer(key);
@@ -381,6 +389,8 @@ impl State {
         match action {
             Action::Up => return self.moved(-1),
             Action::Down => return self.moved(1),
+            Action::ScrollUp => return self.scroll_preview(-1),
+            Action::ScrollDown => return self.scroll_preview(1),
             Action::PageUp => return self.moved(-self.page()),
             Action::PageDown => return self.moved(self.page()),
             Action::First => return self.moved(isize::MIN),

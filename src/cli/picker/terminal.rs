@@ -194,6 +194,15 @@ impl Terminal {
         Ok(())
     }
 
+    /// Something else was written on the terminal.
+    pub fn redraw(&mut self) -> io::Result<()> {
+        if held::is_held() {
+            make_raw(&self.tty)?;
+            self.fit()?;
+        }
+        Ok(())
+    }
+
     /// The process goes on; meanwhile others have used the terminal.
     pub fn continued(&mut self) -> io::Result<()> {
         if !held::is_held() {

@@ -336,6 +336,63 @@ fn the_mouse_does_what_it_points_at() {
 }
 
 #[test]
+fn a_second_click_at_once_does_what_enter_does() {
+    let click = |state: &mut State, row| {
+        let down = MouseEventKind::Down(MouseButton::Left);
+        chosen(mouse(state, down, 10, row)).map(|choice| choice.sessions[0].id.clone())
+    };
+    let mut state = state();
+    assert_eq!(click(&mut state, 3), None);
+    assert_eq!(click(&mut state, 3).as_deref(), Some("two"));
+    // On another session it is a first one, and where the first was long ago.
+    assert_eq!(click(&mut state, 1), None);
+    assert_eq!(click(&mut state, 3), None);
+    let (session, at) = state.clicked.take().expect("it was clicked");
+    state.clicked = at.checked_sub(DOUBLE_CLICK).map(|at| (session, at));
+    assert_eq!(click(&mut state, 3), None);
+    assert_eq!(click(&mut state, 3).as_deref(), Some("two"));
+}
+
+#[test]
+fn the_preview_scrolls_while_the_list_has_the_keys() {
+    let mut state = state();
+    let seen = |state: &State| {
+        let first = state.pane.seen().next();
+        first.map(|seen| seen.line.to_string()).unwrap_or_default()
+    };
+    let before = seen(&state);
+    for _ in 0..3 {
+        press_with(&mut state, KeyCode::Up, KeyModifiers::SHIFT);
+    }
+    assert_ne!(seen(&state), before);
+    assert_eq!((state.selected, state.focus), (0, Focus::List));
+    for _ in 0..3 {
+        press_with(&mut state, KeyCode::Down, KeyModifiers::SHIFT);
+    }
+    assert_eq!(seen(&state), before);
+}
+
+#[test]
+fn all_is_drawn_anew_whatever_has_the_keys() {
+    let redraws = |state: &mut State| {
+        let tasks = press_with(state, KeyCode::Char('l'), KeyModifiers::CONTROL);
+        matches!(tasks[..], [Task::Redraw])
+    };
+    for before in [None, Some(KeyCode::Right), Some(KeyCode::F(1))] {
+        let mut state = state();
+        if let Some(key) = before {
+            press(&mut state, key);
+        }
+        let focus = state.focus;
+        assert!(redraws(&mut state), "{before:?}");
+        assert_eq!(state.focus, focus);
+    }
+    let mut state = state();
+    press_with(&mut state, KeyCode::Char('a'), KeyModifiers::ALT);
+    assert!(redraws(&mut state) && state.dialog.is_some());
+}
+
+#[test]
 fn the_mouse_points_at_rows_of_the_tree_too() {
     let mut state = with_tree();
     let click = MouseEventKind::Down(MouseButton::Left);
