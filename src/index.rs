@@ -51,9 +51,8 @@ pub use crate::catalogue::{Column, RefusalCause, Rows, SqlPart, Table, Values};
 pub use crate::query::{
     AgentListScope, BlameScope, Branch, CommitScope, CopiedBranch, EntryCalls, Highlighter,
     ListPage, ListScope, MOST_CALLED_SO, NameScope, PrintedLengths, SearchScope, SessionFile,
-    SharedFile,
-    SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter, TreePart,
-    TreeScope, UnsharedFile, WhereScope, WrittenList, steps_from_last,
+    SharedFile, SharedFiles, ShowScope, ShownPart, Snapshot, SpendingScope, TitleMatch, TreeFilter,
+    TreePart, TreeScope, UnsharedFile, WhereScope, WrittenList, steps_from_last,
 };
 pub use crate::words::panic_is_caught;
 

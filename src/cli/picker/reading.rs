@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
+use super::choice::ChosenAction;
 use super::draw::{self, Spot};
 use super::help::HINT;
 use super::keys::{self, Action};

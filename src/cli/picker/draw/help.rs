@@ -115,16 +115,16 @@ fn line(
 }
 
 /// What a key does where the picker is opened for this.
-fn does(focus: Focus, &(_, does, action): &KeyHelp, purpose: Purpose) -> &'static str {
+fn does(focus: Focus, &(_, does, actions): &KeyHelp, purpose: Purpose) -> &'static str {
     if focus != Focus::List {
         return does;
     }
-    match (action, purpose) {
-        (Action::Accept, Purpose::Print(_)) => "print what is marked",
-        (Action::AcceptEntry, Purpose::Print(_)) => "branch at this entry",
-        (Action::Accept, Purpose::Show) => "read the session",
-        (Action::AcceptEntry, Purpose::Show) => "read this entry",
-        (Action::Accept | Action::AcceptEntry, Purpose::Tree) => "draw the tree",
+    match (actions.first(), purpose) {
+        (Some(Action::Accept), Purpose::Print(_)) => "print what is marked",
+        (Some(Action::AcceptEntry), Purpose::Print(_)) => "branch at this entry",
+        (Some(Action::Accept), Purpose::Show) => "read the session",
+        (Some(Action::AcceptEntry), Purpose::Show) => "read this entry",
+        (Some(Action::Accept | Action::AcceptEntry), Purpose::Tree) => "draw the tree",
         _ => does,
     }
 }
