@@ -118,12 +118,11 @@ impl Repository {
             return None;
         }
         let folders = ["refs", "refs/tags", "refs/heads", "refs/remotes"];
-        let mut named = folders.iter().filter_map(|folder| {
+        folders.iter().find_map(|folder| {
             let found = self.reference(&format!("{folder}/{name}"))?;
             let is_object = found.len() == 40 && found.bytes().all(|b| b.is_ascii_hexdigit());
             is_object.then_some(found)
-        });
-        named.next()
+        })
     }
 
     /// What a reference leads to, which has a file of its own or a line in that of all.

@@ -210,7 +210,7 @@ fn a_hint_can_be_pasted() {
         (&["report", "-a"], "sessions of every directory count"),
         (&["find", "bug"], "did you mean `sessionary search bug`?"),
         (&["cat", "last"], "did you mean `sessionary show last`?"),
-        (&["last~2"], "did you mean `sessionary show last~2`?"),
+        (&["last~2"], "did you mean `sessionary show 'last~2'`?"),
         (&["019b8d10"], "did you mean `sessionary show 019b8d10`?"),
         (
             &["list", "bug"],

@@ -233,9 +233,12 @@ fn word_at_list(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let list = typed
-        .iter()
-        .position(|word| word == "list" || word == "ls")?;
+    let commands = Cli::command();
+    let is_command = |word: &String| commands.find_subcommand(word).is_some();
+    let list = typed.iter().position(is_command)?;
+    if typed[list] != "list" && typed[list] != "ls" {
+        return None;
+    }
     let at = list + typed[list..].iter().position(|typed| typed == word)?;
     if word.starts_with('-') {
         return None;

@@ -1,5 +1,6 @@
 //! What does the catalogue know of that may be typed next? As the last writer left it.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -114,6 +115,8 @@ impl KnownValues {
         let mut titles: Vec<String> = rows.into_iter().flatten().collect();
         // Shells offer only what begins as it is typed.
         titles.retain(|title| title.starts_with(beginning) && *title == self.shown(title.clone()));
+        let mut seen = HashSet::new();
+        titles.retain(|title| seen.insert(title.clone()));
         titles
     }
 

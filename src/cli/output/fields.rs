@@ -43,7 +43,8 @@ impl FieldArgs {
         if !(self.fields.is_empty() || json || self.tsv) {
             return Err(Failure::usage("--fields needs --json or --tsv"));
         }
-        let known = { !self.fields.is_empty() }.then(known).unwrap_or_default();
+        let are_named = !self.fields.is_empty();
+        let known = are_named.then(known).unwrap_or_default();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let is_wrong = |field: &&String| !known.is_empty() && !is_known(field, &known);
         if let Some(field) = self.fields.iter().find(is_wrong) {
@@ -51,7 +52,7 @@ impl FieldArgs {
         }
         let columns = columns.iter().map(|column| (*column).to_owned());
         Ok(Fields {
-            names: match self.tsv && self.fields.is_empty() {
+            names: match self.tsv && !are_named {
                 true => columns.collect(),
                 false => self.fields.clone(),
             },
