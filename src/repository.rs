@@ -109,8 +109,9 @@ impl Repository {
         self.reference(reference)
     }
 
-    /// What a branch or a tag of this name is of, here or as a remote has it; `None`: there is none,
-    /// or git keeps it in a way that is not read here. An annotated tag is an object of its own.
+    /// What a branch or a tag of this name is of, here or as a remote has it; `None`: there is
+    /// none, or git keeps it in a way that is not read here. An annotated tag is an object of its
+    /// own.
     pub fn named(&self, name: &str) -> Option<String> {
         // No name of git's leads out of the folder of references.
         let is_name = |part: &str| !part.is_empty() && !part.starts_with('.');

@@ -154,7 +154,8 @@ fn a_session_is_named_labelled_and_forked() {
         .pty
         .keys(&format!("{ACTIONS}r\x15The last name\r\x03"));
     assert_eq!(picker.program.code(), Some(1));
-    assert!(text(&parser).contains("The last name"));
+    let named = |file: &PathBuf| text(file).contains("The last name");
+    assert!(sessions(&home).iter().any(named));
 }
 
 #[test]

@@ -106,21 +106,19 @@ impl RowSelection {
         ];
         let marks = marks.iter().filter(|(is_asked, _)| *is_asked);
         asked.extend(marks.map(|(_, mark)| (*mark).to_owned()));
-        if let Some(cost) = self.cost {
-            asked.push(format!("s.cost >= {}", bind(cost.into())));
-        }
+        let cost = self.cost.map(|cost| bind(cost.into()));
+        asked.extend(cost.map(|cost| format!("s.cost >= {cost}")));
         if let Some(model) = &self.model {
             asked.push(OF_MODEL.replace("MODEL", &bind(model.to_lowercase().into())));
         }
         let since = self.since_ms.map(|since| bind(since.into()));
         let until = self.until_ms.map(|until| bind(until.into()));
-        if let Some(since) = &since {
-            asked.push(format!("s.modified_ms >= {since}"));
-        }
-        asked.extend(until.map(|until| match &since {
-            Some(since) => BETWEEN.replace("SINCE", since).replace("UNTIL", &until),
-            None => format!("s.modified_ms < {until}"),
-        }));
+        asked.extend(
+            since
+                .iter()
+                .map(|since| format!("s.modified_ms >= {since}")),
+        );
+        asked.extend(until.map(|until| before(&until, since.as_deref())));
         if let Some(folders) = &self.folders {
             let folders = bind(list(folders));
             asked.push(format!("s.cwd IN (SELECT value FROM json_each({folders}))"));
@@ -133,6 +131,14 @@ impl RowSelection {
             asked.join(" AND ")
         );
         (some, bound)
+    }
+}
+
+/// Sessions before a moment: last modified then, or with something that happened since another.
+fn before(until: &str, since: Option<&str>) -> String {
+    match since {
+        Some(since) => BETWEEN.replace("SINCE", since).replace("UNTIL", until),
+        None => format!("s.modified_ms < {until}"),
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn tell(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
 /// `psql -c` and nothing else of the language: a command was typed as it was run.
 fn tell_minus(lexemes: &[Lexeme], characters: &[char], notes: &mut Notes) {
     let is_bare = |one: &Lexeme| match &one.piece {
-        TokenKind::Word(text) => !one.demanded && !(one.negated && text.contains('*')),
+        TokenKind::Word(text) => !(one.demanded || one.negated && text.contains('*')),
         TokenKind::Phrase { .. } => !one.demanded && !one.negated,
         TokenKind::Filter { .. } => true,
         _ => false,

@@ -82,7 +82,8 @@ const FILTERS: [(&str, &[&str]); 19] = [
     ("cwd", &[""]),
 ];
 
-/// Sessions by id, beside their titles, or by title where no id begins so; files where a path is typed.
+/// Sessions by id, beside their titles, or by title where no id begins so; files where a path is
+/// typed.
 pub fn session() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| sessions(typed, false))
 }

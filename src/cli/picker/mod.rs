@@ -132,17 +132,15 @@ pub fn open(opening: Opening, config: &Config, screen: &Screen) -> Result<Option
             done.at_the_end(&tty, screen);
         }
     }
-    let said = match &chosen {
-        Ok(None) if state.finds_no_session() => say_nothing(config, screen),
-        _ => Ok(()),
-    };
+    let is_nothing = matches!(chosen, Ok(None)) && state.finds_no_session();
+    let said = is_nothing.then(|| say_nothing(config, screen));
     // Whoever is at work in the library ends as soon as it can; nobody waits for that.
     cancel.cancel();
     questions.close();
     hints.close();
     previews.close();
     completions.close();
-    said.and(chosen)
+    said.unwrap_or(Ok(())).and(chosen)
 }
 
 /// There was nothing to be picked: where sessions were looked for.

@@ -272,6 +272,7 @@ mod tests {
                 ..Question::default()
             },
             filters: vec!["project:x".to_owned()],
+            total_exact: true,
             notes: vec!["column 22: project: is left out while it is typed".to_owned()],
             ..Answer::default()
         };
