@@ -47,8 +47,9 @@ impl Snapshot<'_> {
 
     /// As [`Snapshot::search_with`], for a query that was read or put together before: its filters
     /// are values, and none of them has to be written as text: [`syntax::Query::new`] puts one
-    /// together. Without any alternative it leaves everything in. Its times are moments already, so that the query of a page is that of the
-    /// next one; [`SearchScope::as_typed`] is of no account.
+    /// together. Without any alternative it leaves everything in. Its times are moments already, so
+    /// that the query of a page is that of the next one; [`SearchScope::as_typed`] is of no
+    /// account.
     ///
     /// ```no_run
     /// use sessionary::index::SearchScope;
