@@ -167,3 +167,37 @@ fn who_waits_is_woken_by_a_commit_and_by_another_folder() {
     assert!(matches!(&told[1], Some(FeedEvent::Changes(_))), "{told:?}");
     assert_eq!(told[2], Some(FeedEvent::Missed));
 }
+
+/// By its number one session is listed, whatever ids others have.
+#[test]
+fn what_changed_is_listed_by_its_number() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let mut feed = Index::subscribe(&config, None).unwrap();
+    fs::write(place.path().join("pi/two.jsonl"), session(1, "two")).unwrap();
+    sync(&config);
+    let Some(FeedEvent::Changes(changes)) = feed.poll().unwrap() else {
+        panic!("one came");
+    };
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let listed = |numbers: Vec<i64>| {
+        let scope = ListScope {
+            numbers: Some(numbers),
+            ..ListScope::default()
+        };
+        let listed = index.list(&scope).unwrap();
+        assert_eq!(listed.total, listed.sessions.len() as u64);
+        let mut found: Vec<i64> = listed.sessions.iter().map(|row| row.number).collect();
+        found.sort_unstable();
+        found
+    };
+    let all = index.list(&ListScope::default()).unwrap().sessions;
+    assert!(all.len() == 2 && all[0].id == all[1].id);
+    let new: Vec<i64> = changes.iter().map(|change| change.session).collect();
+    assert_eq!(new.len(), 1);
+    assert_eq!(listed(new.clone()), new);
+    let mut both: Vec<i64> = all.iter().map(|row| row.number).collect();
+    both.sort_unstable();
+    assert_eq!(listed([&both[..], &[4711]].concat()), both);
+    assert!(listed(Vec::new()).is_empty());
+}

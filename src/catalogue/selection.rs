@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use serde::Serialize;
 
 use super::error::Error;
 use super::open::Catalogue;
@@ -33,6 +34,8 @@ pub struct RowSelection {
     pub sort: Sort,
     /// Only those with one of these ids.
     pub ids: Option<Vec<String>>,
+    /// Only these.
+    pub numbers: Option<Vec<i64>>,
     /// Only those with a name.
     pub named: bool,
     /// Only those whose files are there.
@@ -76,7 +79,6 @@ impl RowSelection {
                        FROM _rows ORDER BY listed DESC, modified_ms DESC, file_ms DESC";
             return (all.to_owned(), Vec::new());
         }
-        let list = |folders: &Vec<String>| Value::from(serde_json::json!(folders).to_string());
         if let Some(here) = self.here.as_ref().filter(|_| self.only_here) {
             let sql = ONLY_HERE.replace("OWN", OWN);
             return (sql, vec![list(here), list(&self.remotes)]);
@@ -95,9 +97,13 @@ impl RowSelection {
             None => "1".to_owned(),
         };
         let mut asked = vec!["1".to_owned()];
-        if let Some(ids) = &self.ids {
-            asked.push(WITH_IDS.replace("IDS", &bind(list(ids))));
-        }
+        let lists = [
+            (WITH_IDS, self.ids.as_ref().map(list)),
+            (WITH_NUMBERS, self.numbers.as_ref().map(list)),
+            (OF_FOLDERS, self.folders.as_ref().map(list)),
+        ];
+        let lists = lists.into_iter();
+        asked.extend(lists.filter_map(|(one, list)| Some(one.replace("LIST", &bind(list?)))));
         let marks = [
             (self.named, "trim(s.name) <> ''"),
             (self.live, "s.gone_ms IS NULL"),
@@ -119,10 +125,6 @@ impl RowSelection {
                 .map(|since| format!("s.modified_ms >= {since}")),
         );
         asked.extend(until.map(|until| before(&until, since.as_deref())));
-        if let Some(folders) = &self.folders {
-            let folders = bind(list(folders));
-            asked.push(format!("s.cwd IN (SELECT value FROM json_each({folders}))"));
-        }
         let key = key(self.sort);
         let some = format!(
             "SELECT r.session, r.root, r.listed, r.modified_ms, r.file_ms, r.created_ms,
@@ -157,8 +159,14 @@ fn key(sort: Sort) -> &'static str {
 }
 
 /// Sessions with one of these ids: by way of the roots there is an index.
-const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each(IDS) j
+const WITH_IDS: &str = "s.session IN (SELECT i.session FROM _roots o CROSS JOIN json_each(LIST) j
                    CROSS JOIN _sessions i ON i.root = o.root AND i.id = j.value)";
+
+/// Sessions with one of these numbers.
+const WITH_NUMBERS: &str = "r.session IN (SELECT value FROM json_each(LIST))";
+
+/// Sessions of one of these working directories.
+const OF_FOLDERS: &str = "s.cwd IN (SELECT value FROM json_each(LIST))";
 
 /// Sessions that used a model whose name holds this text.
 const OF_MODEL: &str = "(instr(lower(s.model), MODEL) > 0
@@ -282,4 +290,9 @@ impl Catalogue {
         );
         self.all(&sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
+}
+
+/// What `json_each` takes apart.
+fn list<T: Serialize>(values: &T) -> Value {
+    Value::from(serde_json::json!(values).to_string())
 }

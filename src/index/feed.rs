@@ -110,8 +110,11 @@ impl Index {
     /// while let Some(event) = feed.next() {
     ///     match event? {
     ///         FeedEvent::Changes(changes) => {
-    ///             copy.retain(|row| changes.iter().all(|change| change.session != row.number));
-    ///             // … and those that are still there are listed again by their ids.
+    ///             let numbers: Vec<i64> = changes.iter().map(|one| one.session).collect();
+    ///             copy.retain(|row| !numbers.contains(&row.number));
+    ///             // Those that are still there.
+    ///             let again = ListScope { numbers: Some(numbers), ..ListScope::default() };
+    ///             copy.extend(index.list(&again)?.sessions);
     ///         }
     ///         _ => break, // All sessions are to be listed again.
     ///     }

@@ -19,6 +19,9 @@ pub struct ListScope {
     pub project: Option<String>,
     /// Only sessions with one of these ids; `None`: with any.
     pub ids: Option<Vec<String>>,
+    /// Only these sessions, by their [`SessionRow::number`](crate::model::SessionRow::number), as
+    /// a feed names those that changed; `None`: any. Those that are gone are left out.
+    pub numbers: Option<Vec<i64>>,
     /// Only sessions with a name.
     pub named: bool,
     /// Only sessions whose files are there, and none that are archived.

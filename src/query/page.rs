@@ -396,6 +396,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
     Ok(RowSelection {
         sort: scope.sort,
         ids: scope.ids.clone(),
+        numbers: scope.numbers.clone(),
         named: scope.named,
         live: scope.only_live,
         own: scope.only_own,

@@ -377,6 +377,7 @@ fn scope(
         project: args.project.as_deref().map(project),
         model: args.model.clone(),
         ids: None,
+        numbers: None,
         named: args.named,
         only_live: args.only_live,
         only_own: false,

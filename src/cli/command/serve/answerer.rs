@@ -107,6 +107,7 @@ impl Answerer {
             project: asked.project.as_deref().map(list::project),
             model: asked.model.clone(),
             ids: None,
+            numbers: None,
             named: asked.named,
             only_live: asked.only_live,
             only_own: false,
