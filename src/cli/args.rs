@@ -281,7 +281,8 @@ mod tests {
                 let path = format!("{name} {}", below.get_name());
                 commands.push((path.trim().to_owned(), below));
             }
-            for option in command.get_arguments() {
+            let told = |option: &&clap::Arg| !option.is_hide_set();
+            for option in command.get_arguments().filter(told) {
                 let (Some(letter), Some(long)) = (option.get_short(), option.get_long()) else {
                     continue;
                 };

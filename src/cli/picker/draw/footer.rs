@@ -273,6 +273,7 @@ mod tests {
             },
             filters: vec!["project:x".to_owned()],
             total_exact: true,
+            complete: true,
             notes: vec!["column 22: project: is left out while it is typed".to_owned()],
             ..Answer::default()
         };
