@@ -23,24 +23,24 @@ fn where_sessions_were_looked_for() {
         )
     };
     assert_snapshot!(roots(&[]), @"
-    AGENT         ROOT                           SESSIONS  FILES  NEWEST  WHY
-    pi            ~/.pi/agent/sessions                  3      3  5m      default
-    pi            ~/flat                                0      0          sessionDir of ~/.pi/agent/set…
-    indusagi      ~/.indusagi/agent/sessions            0      0          default, not there
-    indusagi      ~/.pindusagi/agent/sessions           0      0          default, not there
-    clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
-    agentuse      …local/share/agentuse/project         0      0          default, not there
-    claude        ~/.claude/projects                    0      0          default, not there
-    codex         ~/.codex/sessions                     0      0          default, not there
-    codex         ~/.codex/archived_sessions            0      0          default, not there
-    copilot       ~/.copilot/session-state              0      0          default, not there
-    cursor        ~/.cursor/projects                    0      0          default, not there
-    gemini        ~/.gemini/tmp                         0      0          default, not there
-    induscode     ~/.pindusagi/sessions                 0      0          default, not there
-    openclaw      ~/.openclaw/agents                    0      0          default, not there
-    opencode      ~/.local/share/opencode               0      0          default, not there
-    qwen          ~/.qwen/projects                      0      0          default, not there
-    clido=laptop  ~/code/parser/../old                  0      0          --root, not there
+    AGENT         ROOT                         SESSIONS  FILES  NEWEST  WHY
+    pi            ~/.pi/agent/sessions                3      3  5m      default
+    pi            ~/flat                              0      0          sessionDir of ~/.pi/agent/setti…
+    indusagi      ~/.indusagi/agent/sessions          0      0          default, not there
+    indusagi      ~/.pindusagi/agent/sessions         0      0          default, not there
+    clido         ~/clido/sessions                    1      1  3d      $CLIDO_DATA_DIR
+    agentuse      …cal/share/agentuse/project         0      0          default, not there
+    claude        ~/.claude/projects                  0      0          default, not there
+    codex         ~/.codex/sessions                   0      0          default, not there
+    codex         ~/.codex/archived_sessions          0      0          default, not there
+    copilot       ~/.copilot/session-state            0      0          default, not there
+    cursor        ~/.cursor/projects                  0      0          default, not there
+    gemini        ~/.gemini/tmp                       0      0          default, not there
+    induscode     ~/.pindusagi/sessions               0      0          default, not there
+    openclaw      ~/.openclaw/agents                  0      0          default, not there
+    opencode      ~/.local/share/opencode             0      0          default, not there
+    qwen          ~/.qwen/projects                    0      0          default, not there
+    clido=laptop  ~/code/parser/../old                0      0          --root, not there
 
     pi: 1 file of a shape that this version does not know; first: ~/.pi/agent/sessions/--code-parser--/torn.jsonl, line 1
     ");
