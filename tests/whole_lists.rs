@@ -109,31 +109,44 @@ fn scope(all: &[SessionRow], random: &mut ChaCha8Rng) -> ListScope {
     scope
 }
 
-/// When each session's entries were written, by its number.
-type Times = HashMap<i64, Vec<i64>>;
+/// When each session's entries were written, by its number, and by which models.
+#[derive(Default)]
+struct Written {
+    times: HashMap<i64, Vec<i64>>,
+    models: HashMap<i64, Vec<String>>,
+}
 
-fn times(index: &Index) -> Times {
+fn written(index: &Index) -> Written {
+    let mut written = Written::default();
+    let number = |value: &Value| value.as_i64().expect("a number");
     let asked = "SELECT session, time_ms FROM entries WHERE time_ms IS NOT NULL";
-    let mut times = Times::new();
     for row in index.sql(asked, &[]).expect("times").rows {
-        let number = |value: &Value| value.as_i64().expect("a number");
-        times
-            .entry(number(&row[0]))
-            .or_default()
-            .push(number(&row[1]));
+        let times = written.times.entry(number(&row[0])).or_default();
+        times.push(number(&row[1]));
     }
-    times
+    let asked = "SELECT DISTINCT key >> 24, lower(model) FROM _usage WHERE model IS NOT NULL";
+    for row in index.sql(asked, &[]).expect("models").rows {
+        let models = written.models.entry(number(&row[0])).or_default();
+        models.push(row[1].as_str().expect("a model").to_owned());
+    }
+    written
 }
 
 /// Whether a session's row and the times of its entries say that it is asked for.
-fn is_asked(row: &SessionRow, scope: &ListScope, times: &Times) -> bool {
+fn is_asked(row: &SessionRow, scope: &ListScope, written: &Written) -> bool {
     let is_between = |since, until| {
         let is_it = |ms: &i64| (since..until).contains(ms);
-        let mut times = times.get(&row.number).into_iter().flatten();
+        let mut times = written.times.get(&row.number).into_iter().flatten();
         row.created_ms.as_ref().is_some_and(is_it) || times.any(is_it)
     };
     let project = |folder: &String| Path::new(&row.cwd).starts_with(folder);
+    let used = |model: &String| {
+        let models = written.models.get(&row.number).into_iter().flatten();
+        let mut models = models.chain(&row.model).map(|known| known.to_lowercase());
+        models.any(|known| known.contains(&model.to_lowercase()))
+    };
     scope.agent.as_ref().is_none_or(|agent| *agent == row.agent)
+        && scope.model.as_ref().is_none_or(used)
         && (!scope.named
             || row
                 .name
@@ -172,8 +185,8 @@ fn key(row: &SessionRow, sort: Sort) -> Option<f64> {
 }
 
 /// The rows that are asked for, in the order asked for, out of all in the agents' order.
-fn expected(all: &[SessionRow], scope: &ListScope, times: &Times) -> Vec<SessionRow> {
-    let asked = all.iter().filter(|row| is_asked(row, scope, times));
+fn expected(all: &[SessionRow], scope: &ListScope, written: &Written) -> Vec<SessionRow> {
+    let asked = all.iter().filter(|row| is_asked(row, scope, written));
     let mut rows: Vec<SessionRow> = asked.cloned().collect();
     if scope.reverse {
         rows.reverse();
@@ -242,14 +255,14 @@ fn pages(index: &Index, scope: &ListScope, limit: usize) -> Listing {
 /// Random questions to an index as it is now.
 fn lists_are_whole(index: &Index, random: &mut ChaCha8Rng, questions: usize, seen: &mut Tally) {
     let all = index.list(&ListScope::default()).expect("all").sessions;
-    let (parents, times) = (parents(index), times(index));
+    let (parents, written) = (parents(index), written(index));
     let rows = index
         .sql("SELECT count(*) FROM sessions", &[])
         .expect("a number");
     assert_eq!(rows.rows, [[all.len() as i64]]);
     for _ in 0..questions {
         let scope = scope(&all, random);
-        let asked = expected(&all, &scope, &times);
+        let asked = expected(&all, &scope, &written);
         let is_row = |row: &SessionRow, among: &[SessionRow]| {
             !scope.fold_subagents || !is_below(row, among, &parents)
         };
