@@ -22,6 +22,8 @@ use crate::source::root::RootSpec;
 /// What is stored of a root, as of one moment.
 #[derive(Default)]
 struct StoredRootState {
+    /// `None`: it is not in the catalogue.
+    number: Option<i64>,
     known: Vec<StoredSource>,
     /// Of its sessions.
     session_keys: HashSet<String>,
@@ -43,17 +45,11 @@ impl<'i> Inspection<'i> {
         format: &'i dyn Format,
     ) -> Result<Vec<Source<'i>>, Error> {
         let (catalogue, config) = (self.catalogue, &self.stores.config);
-        let root = catalogue.root_of(&spec.agent, &spec.path)?;
+        let mut stored = self.stored(spec, format)?;
+        let root = stored.number;
         if root.is_none() && !spec.path.exists() {
             return Ok(Vec::new());
         }
-        let mut stored = match root {
-            Some(root) => self.stored(root, spec, format)?,
-            None => StoredRootState {
-                is_as_asked: true,
-                ..StoredRootState::default()
-            },
-        };
         if !stored.is_as_asked {
             let what = "its format, label, shape or machine differs from what is asked for";
             self.differs(StoreName::Catalogue, Some(&spec.path), what.to_owned());
@@ -105,15 +101,16 @@ impl<'i> Inspection<'i> {
         Ok(sources)
     }
 
-    fn stored(
-        &self,
-        root: i64,
-        spec: &RootSpec,
-        format: &dyn Format,
-    ) -> Result<StoredRootState, Error> {
+    fn stored(&self, spec: &RootSpec, format: &dyn Format) -> Result<StoredRootState, Error> {
         let (catalogue, config) = (self.catalogue, &self.stores.config);
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
+            let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
+                return Ok(StoredRootState {
+                    is_as_asked: true,
+                    ..StoredRootState::default()
+                });
+            };
             // Where something is excluded, each scan reads all directories, so no fingerprint
             // counts.
             let kept = match config.rules.exclude().is_empty() {
@@ -127,6 +124,7 @@ impl<'i> Inspection<'i> {
             };
             let foreign_files = catalogue.foreign_files(root)?.into_iter();
             Ok(StoredRootState {
+                number: Some(root),
                 known: catalogue.known_sources(root)?,
                 session_keys: catalogue.session_keys(root)?,
                 foreign_files: foreign_files
@@ -324,5 +322,68 @@ impl<'r> RootComparison<'r> {
         let known = known.filter(|known| known.gone_ms.is_none());
         let known = known.map(|known| &known.relative);
         known.filter(|known| is_gone(known)).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::config::Config;
+    use crate::model::{Verification, Zone};
+    use crate::query::Stores;
+    use crate::repository::Remotes;
+
+    /// Look at a root while somebody forgets it at the `nth` step of SQLite's machine; whether there
+    /// were so many.
+    fn is_forgotten_at(nth: usize, config: &Config, writer: &Arc<Mutex<Catalogue>>) -> bool {
+        let spec = &config.roots[0];
+        let root = writer.lock().unwrap().ensure_root(spec).unwrap();
+        let read = Catalogue::open_readable(&config.catalogue_path());
+        let mut stores = Stores::of(config.clone(), read.unwrap().unwrap());
+        let met = Arc::new(AtomicUsize::new(0));
+        let (counted, writer) = (Arc::clone(&met), Arc::clone(writer));
+        stores.catalogue.each_step(1, move || {
+            if counted.fetch_add(1, Ordering::Relaxed) == nth {
+                let writer = writer.lock().unwrap();
+                writer.begin().unwrap();
+                writer.forget_root(root).unwrap();
+                writer.commit().unwrap();
+            }
+        });
+        let mut inspection = Inspection {
+            stores: &stores,
+            catalogue: &stores.catalogue,
+            found: Verification::default(),
+            files: BTreeMap::new(),
+        };
+        let sources = inspection.root(spec, config.format("pi").unwrap());
+        assert!(sources.unwrap().is_empty(), "step {nth}");
+        assert_eq!(inspection.found.differences, [], "step {nth}");
+        met.load(Ordering::Relaxed) > nth
+    }
+
+    #[test]
+    fn a_root_is_of_one_moment_wherever_somebody_forgets_it() {
+        let place = tempfile::tempdir().unwrap();
+        let spec = RootSpec::new("pi", place.path().join("sessions"));
+        std::fs::create_dir(&spec.path).unwrap();
+        let config = Config::new(place.path().join("index"), vec![spec]);
+        std::fs::create_dir_all(config.generation_dir()).unwrap();
+        let writer = Catalogue::open_writable(
+            &config.catalogue_path(),
+            config.wal_bytes,
+            Duration::from_secs(60),
+            &Zone::UTC,
+            Remotes::default(),
+        );
+        let writer = Arc::new(Mutex::new(writer.unwrap()));
+        let forgotten = (0..).take_while(|nth| is_forgotten_at(*nth, &config, &writer));
+        let steps = forgotten.count();
+        assert!(steps > 10, "{steps} steps");
     }
 }
