@@ -1049,8 +1049,8 @@ fn help_of_every_command() {
     line, where the cursor is. bash, zsh and fish leave that key free; Alt-S, for one, is taken in zsh
     and fish, Ctrl-G in bash and zsh.
 
-    Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, labels
-    and the filters of a query. They answer from the index as it is, and scan nothing.
+    Completions know sessions by id (zsh and fish show their titles) and by title, agents, projects,
+    labels and the filters of a query. They answer from the index as it is, and scan nothing.
     ----
     Share the sessions of chosen repositories with other machines, by `sessionary-team`
 

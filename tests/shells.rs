@@ -71,6 +71,16 @@ fn sessions_are_offered_with_their_titles() {
         let title = offered(&home, shell, &["show", "Token"]);
         assert_eq!(title.trim_end(), "Tokenizer work", "{shell}");
     }
+    // What is removed is named in full: by no place in a list, and by no title that is no name.
+    let names = |words: &[&str]| offered(&home, "bash", words);
+    for remove in [&["delete"][..], &["archive", "forget"]] {
+        let offered = |typed: &str| names(&[remove, &[typed]].concat());
+        assert!(offered("").starts_with("019b8d10\n"), "{remove:?}");
+        assert_eq!(offered("las"), "");
+        assert_eq!(offered("Token"), "Tokenizer work");
+        assert_eq!(offered("日本"), "");
+    }
+    assert!(names(&["show", "日本"]).starts_with("日本語の"));
 }
 
 #[test]

@@ -97,7 +97,7 @@ struct Restore {
 #[derive(Debug, Args)]
 struct Forget {
     /// Session id (8 letters of it are enough), a path, or a whole name
-    #[arg(add = values::session())]
+    #[arg(add = values::session_in_full())]
     session: String,
     /// Do not ask
     #[arg(short, long)]

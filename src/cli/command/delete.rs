@@ -32,7 +32,7 @@ use crate::output::time::{bytes, count};
     them.")]
 pub struct Delete {
     /// Session ids (8 letters of one are enough), paths, or whole names
-    #[arg(value_name = "SESSION", required = true, add = values::session())]
+    #[arg(value_name = "SESSION", required = true, add = values::session_in_full())]
     sessions: Vec<String>,
     /// Do not ask
     #[arg(short, long)]

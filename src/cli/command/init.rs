@@ -18,7 +18,7 @@ use crate::output::Screen;
     sessionary init zsh --key ctrl-g  another key for the picker; --no-key: none\n\n\
     Alt-I opens the picker, and puts the command that continues the chosen session into the command line, where the cursor is. \
     bash, zsh and fish leave that key free; Alt-S, for one, is taken in zsh and fish, Ctrl-G in bash and zsh.\n\n\
-    Completions know sessions (zsh and fish show their titles, bash ids alone), agents, projects, \
+    Completions know sessions by id (zsh and fish show their titles) and by title, agents, projects, \
     labels and the filters of a query. They answer from the index as it is, and scan nothing."
 )]
 pub struct Init {

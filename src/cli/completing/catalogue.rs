@@ -103,13 +103,13 @@ impl KnownValues {
         offered.collect()
     }
 
-    /// What sessions are called, where that starts so and can be typed; those of this directory
-    /// first, then the newest.
-    pub fn titles(&self, beginning: &str) -> Vec<String> {
+    /// What sessions are called in this column, where that starts so and can be typed; those of
+    /// this directory first, then the newest.
+    pub fn called(&self, column: &str, beginning: &str) -> Vec<String> {
         let rows = self.rows(&format!(
-            "SELECT title FROM sessions WHERE current AND NOT is_subagent AND {}
-             AND length(title) <= {LONGEST_TITLE} ORDER BY {} DESC, modified_ms DESC",
-            starts("title", beginning),
+            "SELECT {column} FROM sessions WHERE current AND NOT is_subagent AND {}
+             AND length({column}) <= {LONGEST_TITLE} ORDER BY {} DESC, modified_ms DESC",
+            starts(column, beginning),
             self.is_here()
         ));
         let mut titles: Vec<String> = rows.into_iter().flatten().collect();

@@ -85,12 +85,17 @@ const FILTERS: [(&str, &[&str]); 19] = [
 /// Sessions by id, beside their titles, or by title where no id begins so; files where a path is
 /// typed.
 pub fn session() -> ArgValueCompleter {
-    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, false))
+    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, Named::Anyhow))
+}
+
+/// Sessions by id or by name, as those are named that are removed.
+pub fn session_in_full() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, Named::InFull))
 }
 
 /// Sessions, and behind a colon their labelled entries.
 pub fn address() -> ArgValueCompleter {
-    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, true))
+    ArgValueCompleter::new(|typed: &OsStr| sessions(typed, Named::WithEntry))
 }
 
 /// Names of agents.
@@ -145,7 +150,17 @@ pub fn file() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| paths(typed, PathCompleter::file()))
 }
 
-fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
+/// How a session may be named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Anyhow,
+    /// And an entry of it behind a colon.
+    WithEntry,
+    /// Not by its place in a list, nor by what was typed first in it.
+    InFull,
+}
+
+fn sessions(typed: &OsStr, named: Named) -> Vec<CompletionCandidate> {
     if is_path(typed) {
         return paths(typed, PathCompleter::file());
     }
@@ -160,7 +175,7 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
         let offers = begun.filter_map(|(id, label)| offered(&format!("{session}:{id}"), &label));
         offers.collect::<Vec<_>>()
     });
-    let entries = entries.filter(|offers| with_entry && !offers.is_empty());
+    let entries = entries.filter(|offers| named == Named::WithEntry && !offers.is_empty());
     let entries = { entries }.next().unwrap_or_default();
     let short = ShortIds::of(asked.ids().into_iter().map(Into::into).collect());
     let mut sessions = asked.sessions(typed);
@@ -184,12 +199,17 @@ fn sessions(typed: &OsStr, with_entry: bool) -> Vec<CompletionCandidate> {
         offered(&id, &about.join(" · "))
     });
     let last = offered("last", "the first session of a list here");
-    let last = last.filter(|_| "last".starts_with(typed));
+    let last = last.filter(|_| named != Named::InFull && "last".starts_with(typed));
     let all: Vec<_> = entries.into_iter().chain(last).chain(sessions).collect();
     if typed.is_empty() || !all.is_empty() {
         return all;
     }
-    let titles = asked.titles(typed).into_iter();
+    let column = if named == Named::InFull {
+        "name"
+    } else {
+        "title"
+    };
+    let titles = asked.called(column, typed).into_iter();
     let titles = titles.filter(|title| !title.contains(char::is_control));
     titles.filter_map(|title| offered(&title, "")).collect()
 }
