@@ -840,7 +840,47 @@ fn every_file_of_a_session_goes_to_the_trash() {
         assert!(paths.iter().all(|path| !path.exists()));
         let left = sandbox.json(&["list", "--all", "--json"]);
         assert_eq!(left["sessions"], serde_json::json!([]), "{left}");
+        if id.len() < 8 {
+            continue;
+        }
+        // All of it comes back, or nothing where something stands in a place of it.
+        sandbox.write(&files[1].0, "another");
+        let refused = sandbox.run(&["delete", "--restore", id]);
+        assert!(refused.contains("nothing was moved back"), "{refused}");
+        assert!(!paths[0].exists());
+        assert_eq!(fs::read(&paths[1]).expect("the file"), b"another");
+        fs::remove_file(&paths[1]).expect("the file");
+        let _ = sandbox.json(&["delete", "--restore", id, "--json"]);
+        assert!(paths.iter().all(|path| path.exists()));
     }
+}
+
+/// What `delete --restore` would not find is brought back by hand.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_no_command_brings_a_session_back_none_is_named() {
+    let sandbox = Sandbox::new();
+    let id = "019b8d5e-7c80-7000-8000-0000000000b1";
+    let line = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n"
+    );
+    let delete = ["delete", id, "--yes", "--force"];
+    let told = |place: &str, command: &[&str]| {
+        let file = sandbox.write(&format!("{place}/{id}.jsonl"), &line);
+        let said = sandbox.run(command);
+        assert!(!file.exists(), "{said}");
+        said.contains("sessionary delete --restore")
+    };
+    assert!(told(".pi/agent/sessions/--w--", &delete));
+    // Below a root that a flag names for once, and below none.
+    let root = format!("pi:{}", sandbox.home.join("copies").display());
+    assert!(!told(
+        "copies/--w--",
+        &[&["--root", &root], &delete[..]].concat()
+    ));
+    let file = sandbox.home.join(format!("elsewhere/{id}.jsonl"));
+    let file = file.to_string_lossy();
+    assert!(!told("elsewhere", &["delete", &file, "--yes", "--force"]));
 }
 
 /// One that changed a moment ago keeps the others.

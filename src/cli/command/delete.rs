@@ -8,7 +8,7 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use super::trashing::{
-    DeletionTarget, SHORTEST, TrashResult, move_to_trash, own_place, refuse_changed,
+    DeletionTarget, SHORTEST, TrashResult, folders, move_to_trash, own_place, refuse_changed,
     refuse_in_demo, refuse_in_use, refuse_leaned_on, restore, trash_of, trashed, way_back,
 };
 use crate::completing::values;
@@ -143,7 +143,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             sessions: doomed.iter().flat_map(|one| one.moved(&moved)).collect(),
         })?;
     } else if !dry_run && !doomed.is_empty() {
-        print_moved(&doomed, screen)?;
+        print_moved(&doomed, config, screen)?;
     }
     match moved.failed {
         Some(error) => Err(error.into()),
@@ -155,11 +155,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
 /// by the names of their files.
 fn bring_back(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     refuse_in_demo()?;
-    // The trash knows places with links resolved.
-    let roots = config.roots.iter().map(|root| &root.path);
-    let roots: Vec<PathBuf> = roots
-        .flat_map(|root| root.canonicalize().into_iter().chain([root.clone()]))
-        .collect();
+    let roots = folders(config.roots.iter());
     let mut places = Vec::new();
     for name in &args.sessions {
         if name.chars().count() < SHORTEST {
@@ -192,12 +188,12 @@ fn bring_back(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome
 }
 
 /// Prints what was moved, and says how it comes back.
-fn print_moved(moved: &[DeletionTarget], screen: &Screen) -> Result<(), Failure> {
+fn print_moved(moved: &[DeletionTarget], config: &Config, screen: &Screen) -> Result<(), Failure> {
     screen.say("Moved to the trash:");
     for moved in moved {
         screen.print(&format!("{}\n", plain_line(&moved.row.id)))?;
     }
-    screen.say(&way_back(moved, screen));
+    screen.say(&way_back(moved, config, screen));
     Ok(())
 }
 

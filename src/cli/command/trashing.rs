@@ -9,7 +9,7 @@ use anyhow::Context;
 use sessionary::index::{ListScope, SessionFile};
 use sessionary::model::{Report, SessionRow};
 use sessionary::session::agentuse;
-use sessionary::{Config, Error, Index, Indexer, with_causes};
+use sessionary::{Config, Error, Index, Indexer, RootOrigin, RootSpec, with_causes};
 
 use self::restoring::reason;
 use super::foreign;
@@ -516,12 +516,24 @@ pub fn trash_of(path: &Path) -> String {
     }
 }
 
-/// How these sessions come back, which were moved to the trash: by a command where the names of
-/// their files hold their ids.
-pub fn way_back(moved: &[DeletionTarget], screen: &Screen) -> String {
+/// The folders of these roots, as they are named and as the trash knows them: with links resolved.
+pub fn folders<'a>(roots: impl Iterator<Item = &'a RootSpec>) -> Vec<PathBuf> {
+    let paths = roots.map(|root| &root.path);
+    let both = paths.flat_map(|path| path.canonicalize().into_iter().chain([path.clone()]));
+    both.collect()
+}
+
+/// How these sessions come back, which were moved to the trash: by a command where all their files
+/// have names that hold their ids, and were where that command looks.
+pub fn way_back(moved: &[DeletionTarget], config: &Config, screen: &Screen) -> String {
+    let roots = config.roots.iter();
+    let known = folders(roots.filter(|root| root.why != RootOrigin::Flag));
     let is_named = |one: &DeletionTarget| {
-        let name = one.path.file_name().unwrap_or_default();
-        one.row.id.len() >= SHORTEST && name.to_string_lossy().contains(&one.row.id)
+        let is_found = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.contains(&one.row.id) && known.iter().any(|root| path.starts_with(root))
+        };
+        one.row.id.len() >= SHORTEST && one.paths().all(is_found)
     };
     if CAN_RESTORE && moved.iter().all(is_named) {
         let ids = moved

@@ -1,7 +1,7 @@
 //! How does what was moved to the trash come back, where a program may look into it?
 
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use trash::os_limited::{list, restore_all};
 
@@ -10,8 +10,14 @@ use crate::failure::Failure;
 /// Whether this system lets a program look into the trash: then a session comes back from there.
 pub const CAN_RESTORE: bool = true;
 
-/// Brings back from the trash what was moved there last from these places.
+/// Brings back from the trash what was moved there last from these places; nothing of it where
+/// something stands in one of them.
 pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
+    let there = |path: &Path| format!("{} is there again, and stays", path.display());
+    if let Some(place) = places.iter().find(|place| place.symlink_metadata().is_ok()) {
+        let nothing = format!("{}; nothing was moved back", there(place));
+        return Err(anyhow::anyhow!(nothing).into());
+    }
     let mut items = list().map_err(anyhow::Error::new)?;
     items.sort_by_key(|item| Reverse(item.time_deleted));
     for place in places {
@@ -19,11 +25,8 @@ pub fn restore(places: &[PathBuf]) -> Result<(), Failure> {
         let gone = || anyhow::anyhow!("{} is no longer in the trash", place.display());
         let item = item.ok_or_else(gone)?.clone();
         restore_all([item]).map_err(|error| match error {
-            trash::Error::RestoreCollision { path, .. } => {
-                let there = format!("{} is there again, and stays", path.display());
-                Failure::from(anyhow::anyhow!(there))
-            }
-            error => Failure::from(reason(error)),
+            trash::Error::RestoreCollision { path, .. } => anyhow::anyhow!(there(&path)),
+            error => reason(error),
         })?;
     }
     Ok(())
