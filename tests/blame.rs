@@ -673,7 +673,7 @@ fn no_line_of_a_secret_is_printed_alone() {
 }
 
 /// Runs git in the working directory; `None` where there is no git.
-fn git(home: &Sandbox, arguments: &[&str]) -> Option<String> {
+pub fn git(home: &Sandbox, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
         .args(["-c", "init.defaultBranch=main", "-c", "gc.auto=0"])

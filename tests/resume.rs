@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;
 
+use crate::blame::git;
 use crate::cli::home;
 use crate::sandbox::Sandbox;
 
@@ -206,6 +207,35 @@ fn a_printed_command_whose_directory_is_gone_says_so() {
         "{said}"
     );
     assert!(!resume(&home, &["019b87e9", "--print", "--in", "."]).contains("gone"));
+}
+
+/// A work tree that is gone comes back from its repository, whether git has removed it or somebody
+/// else.
+#[test]
+fn a_work_tree_that_is_gone_is_made_again() {
+    let home = home();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    git(&home, &["commit", "-q", "--allow-empty", "-m", "x"]);
+    git(&home, &["worktree", "add", "-q", "../fix"]);
+    let line = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"c1a0de02-0000-4000-8000-000000000000","cwd":"~/code/fix","timestamp":"2026-01-05T09:00:00.000Z","message":{"role":"user","content":"Fix it"}}"#;
+    let session = ".claude/projects/-fix/c1a0de02-0000-4000-8000-000000000000.jsonl";
+    home.write(session, &format!("{line}\n"));
+    let _ = home.run(&["list"]);
+    let fix = home.home.join("code/fix");
+    for by_git in [false, true] {
+        match by_git {
+            true => drop(git(&home, &["worktree", "remove", "../fix"])),
+            false => fs::remove_dir_all(&fix).expect("it was there"),
+        }
+        let output = home.output(&["resume", "c1a0de02", "--print"]);
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        let (_, command) = said.split_once("`git ").expect("a command");
+        let (command, _) = command.split_once('`').expect("its end");
+        git(&home, &command.split_whitespace().collect::<Vec<_>>());
+        assert!(fix.join(".git").exists(), "{said}");
+    }
 }
 
 /// Some agents find a session only in its own directory: nobody is sent elsewhere where that is

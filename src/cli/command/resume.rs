@@ -151,7 +151,10 @@ fn made_again(gone: &Path) -> String {
             false => quote::posix,
         };
         let [tree, common] = [tree, common].map(|path| quote(&path.display().to_string()));
-        return format!("`git --git-dir {common} worktree add {tree}` makes its work tree again");
+        // Where it was not removed by git, git still counts it: -f takes its place.
+        return format!(
+            "`git --git-dir {common} worktree add -f {tree}` makes its work tree again"
+        );
     }
     let path = gone.display().to_string();
     let command = match cfg!(windows) {
