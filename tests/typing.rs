@@ -207,11 +207,20 @@ fn a_hint_can_be_pasted() {
         ),
         (&["search", "alpha", "-hash"], "search -- WORDS -hash`"),
         (&["search", "rounding", "--page", "2"], "--limit 0 all"),
+        // What `list` takes as an option is said in the query.
+        (&["search", "x", "-p", "app"], "hint: project:NAME"),
+        (&["search", "x", "--until", "2w"], "hint: until:2w, or"),
+        (&["search", "x", "--model=opus"], "hint: model:NAME"),
+        (&["search", "x", "-e"], "hint: is:error"),
         (&["report", "-a"], "sessions of every directory count"),
         (&["find", "bug"], "did you mean `sessionary search bug`?"),
         (&["cat", "last"], "did you mean `sessionary show last`?"),
         (&["last~2"], "did you mean `sessionary show 'last~2'`?"),
         (&["019b8d10"], "did you mean `sessionary show 019b8d10`?"),
+        (
+            &["2026-01-05"],
+            "error: no command is called `2026-01-05`\nhint: to search for it: `sessionary search 2026",
+        ),
         (
             &["list", "bug"],
             "to search for it: `sessionary search bug`",
@@ -220,6 +229,16 @@ fn a_hint_can_be_pasted() {
             &["list", "-a", "2w"],
             "since then: `sessionary list -a --since 2w`",
         ),
+        (
+            &["list", "-a", "claude"],
+            "of this agent: `sessionary list -a --agent claude`",
+        ),
+        (
+            &["list", "."],
+            "of this directory: `sessionary list --project .`",
+        ),
+        // Options of another program stand behind its command.
+        (&["grep", "-i", "bug"], "did you mean `sessionary search`?"),
         (&["list", "-A", "claude-code"], "did you mean `claude`?"),
         (&["list", "-A", "gemni"], "did you mean `gemini`?"),
         (&["list", "-s", "yesteday"], "did you mean yesterday?"),

@@ -1,10 +1,14 @@
 //! What was meant by words that cannot be understood?
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, Parser};
+use sessionary::settings::known_names;
 use sessionary::syntax::{self, Now};
 
 use crate::args::{self, Cli};
+use crate::completing::values;
 use crate::failure::Failure;
 use crate::output::quote;
 
@@ -25,7 +29,7 @@ const SYNONYMS: [(&str, &str); 9] = [
 ];
 
 /// Options that one looks for at `search`: why there is none, and what does it.
-const INSTEAD: [(&str, &str, &str); 8] = [
+const INSTEAD: [(&str, &str, &str); 3] = [
     (
         "--page",
         "it has one page",
@@ -40,15 +44,6 @@ const INSTEAD: [(&str, &str, &str); 8] = [
         "--flat",
         "it ranks sessions",
         "--passages ranks single passages",
-    ),
-    ("--project", "the query says it", "project:NAME"),
-    ("-p", "the query says it", "project:NAME"),
-    ("--agent", "the query says it", "agent:NAME"),
-    ("-A", "the query says it", "agent:NAME"),
-    (
-        "--since",
-        "the query says it",
-        "since:2w, since:yesterday, since:2026-01-31",
     ),
 ];
 /// The same at `report`.
@@ -123,9 +118,12 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
         .any(|word| word == "-a" || word == "--all");
     let mut is_search = is_first && !is_for_list;
     for names in meant_commands(word, within, is_first) {
-        let meant = [&typed[..at], &names[..], &typed[at + 1..]].concat();
-        // What stands behind it may be the rest of a search.
+        let mut meant = [&typed[..at], &names[..], &typed[at + 1..]].concat();
+        // What stands behind it may be the rest of a search, or options of another program.
         let is_synonym = synonym(&word.to_lowercase()).is_some();
+        if is_synonym && is_refused(&meant) {
+            meant.truncate(at + names.len());
+        }
         if (names.len() > 1 || is_synonym) && is_refused(&meant) {
             continue;
         }
@@ -167,10 +165,10 @@ fn answers(word: &str) -> &'static [&'static str] {
 fn names_session(word: &str) -> bool {
     let number = word.strip_prefix("last~");
     let is_number = number.is_some_and(|number| number.parse::<u32>().is_ok());
-    let is_id = word.len() >= 8
-        && word
-            .bytes()
-            .all(|sign| sign.is_ascii_hexdigit() || sign == b'-');
+    let is_digit = |sign: u8| sign.is_ascii_hexdigit();
+    // A date has a hyphen before that.
+    let is_begun = word.bytes().take_while(|sign| is_digit(*sign)).count() >= 8;
+    let is_id = is_begun && word.bytes().all(|sign| is_digit(sign) || sign == b'-');
     word == "last" || is_number || is_id
 }
 
@@ -224,11 +222,33 @@ fn no_such_option(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     };
     let verbs = [("search", &INSTEAD[..]), ("report", &INSTEAD_IN_REPORT[..])];
     let (verb, known) = { verbs.into_iter() }.find(|(verb, _)| typed.iter().any(|w| w == verb))?;
-    let (option, why, instead) = known.iter().find(|(option, ..)| option == given)?;
-    Some(Failure::usage(format!("`{verb}` has no {option}: {why}")).hint(*instead))
+    let known = known.iter().find(|(option, ..)| option == given);
+    let known = known.map(|(_, why, instead)| (*why, (*instead).to_owned()));
+    let in_query = || Some(("the query says it", in_query(given)?)).filter(|_| verb == "search");
+    let (why, instead) = known.or_else(in_query)?;
+    Some(Failure::usage(format!("`{verb}` has no {given}: {why}")).hint(instead))
 }
 
-/// A word behind `list`, which takes none: it may be a time, or what is searched for.
+/// The filter of a query that stands for an option, as of `list`.
+fn in_query(option: &str) -> Option<String> {
+    let name = match option {
+        "-p" => "project",
+        "-A" => "agent",
+        "-s" => "since",
+        "-u" => "until",
+        "-e" | "--errors" => return Some("is:error".to_owned()),
+        "--named" => return Some("is:named".to_owned()),
+        long => long.strip_prefix("--")?,
+    };
+    let value = match name {
+        "since" | "until" => "2w, or yesterday, or 2026-01-31",
+        _ => "NAME",
+    };
+    let is_filter = values::filter_names().any(|filter| filter == name);
+    is_filter.then(|| format!("{name}:{value}"))
+}
+
+/// A word behind `list`, which takes none: it may be what an option takes, or what is searched for.
 fn word_at_list(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -244,12 +264,21 @@ fn word_at_list(error: &clap::Error, typed: &[String]) -> Option<Failure> {
         return None;
     }
     let mut failure = Failure::usage(format!("`list` takes options only, and no `{word}`"));
-    let since = [&typed[..at], &["--since".to_owned()], &typed[at..]].concat();
-    if is_time(word) && !is_refused(&since) {
-        failure = failure.hint(format!("since then: `{}`", again(&since)));
+    for (what, option, is_it) in [
+        ("since then", "--since", is_time(word)),
+        ("of this agent", "--agent", known_names().contains(&&**word)),
+        ("of this directory", "--project", Path::new(word).is_dir()),
+    ] {
+        let meant = [&typed[..at], &[option.to_owned()], &typed[at..]].concat();
+        if is_it && !is_refused(&meant) {
+            failure = failure.hint(format!("{what}: `{}`", again(&meant)));
+        }
     }
-    let search = again(&["search".to_owned(), word.to_owned()]);
-    Some(failure.hint(format!("to search for it: `{search}`")))
+    if word.contains(char::is_alphanumeric) {
+        let search = again(&["search".to_owned(), word.to_owned()]);
+        failure = failure.hint(format!("to search for it: `{search}`"));
+    }
+    Some(failure)
 }
 
 /// Whether `--since` takes it.
