@@ -375,6 +375,13 @@ fn what_cannot_be_given_is_refused() {
         &["show", "one", "--raw", "--context", "3"],
         &["show", "one", "--raw", "--full"],
         &["list", "--all", "--dir"],
+        &["list", "--project", "app", "--dir"],
+        &["list", "--as", "pi", "--jsonl", "--model", "m"],
+        // Nor have they columns, and a table of values has no colours and no facets.
+        &["show", "one", "--raw", "--tsv"],
+        &["show", "one", "--highlight", "said", "--tsv"],
+        &["search", "said", "--facets", "--tsv"],
+        &["search", "said", "--facets", "--jsonl"],
         // There are no such fields.
         &["context", "one", "--json", "--fields", "foo"],
         &["list", "--all", "--json", "--fields", "id.x"],

@@ -163,8 +163,9 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.with_text && !(screen.json || args.jsonl || args.fields.are_asked()) {
         return Err(Failure::usage("--with-text needs --json, --jsonl or --tsv"));
     }
-    if args.all && screen.dir {
-        let both = "--all lists the sessions of every directory, --dir those of this one";
+    if screen.dir && here.is_none() {
+        let option = if args.all { "--all" } else { "--project" };
+        let both = format!("{option} looks at every directory, --dir at this one alone");
         return Err(Failure::usage(both).hint("leave out one of them"));
     }
     let index = open(args, &scope, config, screen)?;

@@ -84,7 +84,7 @@ pub struct Search {
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0)]
     context: usize,
     /// Count the entries that match by agent, project, role and day
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["jsonl", "tsv"])]
     facets: bool,
     /// Explain each hit's score
     #[arg(long)]

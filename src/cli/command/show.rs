@@ -51,13 +51,13 @@ pub struct Show {
     #[arg(short, long)]
     all: bool,
     /// Print the exact bytes of the file
-    #[arg(long, conflicts_with_all = ["branch", "all", "fields", "context", "full"])]
+    #[arg(long, conflicts_with_all = ["branch", "all", "fields", "tsv", "context", "full"])]
     raw: bool,
     /// Do not cut long tool output and system prompts
     #[arg(long)]
     full: bool,
     /// Make what QUERY finds stand out, where there are colours
-    #[arg(long, value_name = "QUERY", conflicts_with_all = ["raw", "json", "fields"])]
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["raw", "json", "fields", "tsv"])]
     highlight: Option<String>,
     #[command(flatten)]
     page: PageArgs,

@@ -30,8 +30,8 @@ pub struct OwnList {
     /// Print the list that this agent itself would show, in its order and with its fields; what it
     /// leaves out is left out. For pi and indusagi, with --jsonl
     #[arg(id = "own_agent", long = "as", value_name = "NAME", requires = "jsonl", add = values::agent(),
-        conflicts_with_all = ["all", "agent", "project", "named", "only_live", "errors", "cost",
-            "since", "until", "subagents", "sort", "reverse", "limit", "page", "fields"])]
+        conflicts_with_all = ["all", "agent", "project", "model", "named", "only_live", "errors",
+            "cost", "since", "until", "subagents", "sort", "reverse", "limit", "page", "fields"])]
     agent: Option<String>,
     /// Its list for this working directory, instead of all
     #[arg(long = "in", value_name = "DIR", requires = "own_agent", add = values::folder())]
