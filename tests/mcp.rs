@@ -564,6 +564,44 @@ fn what_stands_beside_an_entry_keeps_its_end() {
         .iter()
         .zip(["user", "assistant"].into_iter().cycle())
         .map(|(text, role)| (role, text.as_str()))
+#[test]
+fn of_several_calls_none_is_taken_for_another() {
+    let home = Sandbox::new();
+    let at = "2026-01-02T09:00:00.000Z";
+    let calls = [
+        ("c1", "read", "src/walrus.rs", true),
+        ("c2", "bash", "cargo update -p openssl-sys", false),
+    ];
+    let called = calls.map(|(id, tool, argument, _)| {
+        json!({"type": "toolCall", "id": id, "name": tool, "arguments": {"command": argument}})
+    });
+    let mut messages = vec![
+        json!({"role": "user", "content": "Mend the build!"}),
+        json!({"role": "assistant", "content": called}),
+    ];
+    messages.extend(calls.map(|(id, tool, _, is_error)| {
+        json!({"role": "toolResult", "toolCallId": id, "toolName": tool,
+            "isError": is_error, "content": "what came of it"})
+    }));
+    let mut lines = format!(
+        "{}\n",
+        json!({"type": "session", "version": 3, "id": "0199w", "timestamp": at,
+            "cwd": "~/code/parser"})
+    );
+    for (number, message) in messages.into_iter().enumerate() {
+        let parent = number.checked_sub(1).map(|above| format!("e{above}"));
+        let line = json!({"type": "message", "id": format!("e{number}"), "parentId": parent,
+            "timestamp": at, "message": message});
+        lines.push_str(&format!("{line}\n"));
+    }
+    home.write(".pi/agent/sessions/--x--/0199w.jsonl", &lines);
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let query = json!({"query": "cargo update"});
+    let found = good(&mut talk, "search_sessions", query);
+    assert!(found.contains("Z\n> tools: cargo update"), "{found}");
+}
+
         .collect();
     with_small_talk(&home, "0199s", &said, 21);
     home.settle();

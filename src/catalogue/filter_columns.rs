@@ -292,13 +292,16 @@ impl Catalogue {
         })
     }
 
-    /// Of the calls of an entry: whether one of them failed, and whether it holds an answer too.
-    pub fn became_of_calls(&self, key: i64) -> Result<(bool, bool), Error> {
-        let query = "SELECT coalesce(max(is_error), 0), coalesce(max(is_result), 0)
+    /// Of the calls of an entry: whether all of them failed, whether it holds an answer too, and of
+    /// which tool all of them are.
+    pub fn became_of_calls(&self, key: i64) -> Result<(bool, bool, Option<String>), Error> {
+        let query = "SELECT coalesce(min(coalesce(is_error, 0)) FILTER (WHERE NOT is_result),
+                max(is_error), 0), coalesce(max(is_result), 0),
+                CASE WHEN min(tool) = max(tool) THEN min(tool) END
             FROM _calls WHERE key = ?1";
         self.with(|c| {
             c.prepare_cached(query)?
-                .query_row([key], |r| Ok((r.get(0)?, r.get(1)?)))
+                .query_row([key], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
         })
     }
 

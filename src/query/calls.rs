@@ -9,10 +9,12 @@ use crate::error::Error;
 use crate::model::SessionRow;
 
 /// What the catalogue knows of the calls of one entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct EntryCalls {
-    /// Whether one of them failed.
+    /// The tool, where they are of one.
+    pub tool: Option<String>,
+    /// Whether all of them failed.
     pub failed: bool,
     /// Whether the entry also holds what a tool gave back.
     pub holds_output: bool,
@@ -33,10 +35,11 @@ impl Snapshot<'_> {
         let Some(key) = key else {
             return Ok(EntryCalls::default());
         };
-        let (failed, is_answer) = self.catalogue.became_of_calls(key)?;
+        let (failed, is_answer, tool) = self.catalogue.became_of_calls(key)?;
         let entry = self.catalogue.entry(key)?;
         let has_result = entry.is_some_and(|entry| entry.flags & flag::TOOL_RESULT != 0);
         Ok(EntryCalls {
+            tool,
             failed,
             holds_output: is_answer || has_result,
         })

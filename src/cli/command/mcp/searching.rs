@@ -289,7 +289,8 @@ fn passage(call: &Call, page: &mut Page, group: &HitGroup, hit: &Hit) -> Result<
     match hit.class {
         Class::Prose => page.quote(&plain::short(&hit.snippet, SNIPPET)),
         Class::Output if is_call => {
-            let tool = hit.tool.as_deref().unwrap_or("tool");
+            // Of which of several calls the words are is not known.
+            let tool = calls.tool.as_deref().unwrap_or("tools");
             let said = format!("{}: {}", plain::name(tool), hit.snippet);
             page.quote(&plain::short(&said, SNIPPET));
         }
