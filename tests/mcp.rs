@@ -448,17 +448,22 @@ fn who_only_asked_before_is_no_answer() {
         };
         let call = (tool, query, Some("Recorded in earlier sessions."));
         let id = format!("0199q{number}");
+        "shell",
         with_call(&home, &id, asked, call, "I go on with the form.");
     }
     let asked = "Have we ever used GraphQL federation?";
     let call = ("session_search", "GraphQL federation", Some("Nothing fits"));
     with_call(&home, "0199q9", asked, call, "I go on with the form.");
+            "shell" => "sessionary --all search 'pgloader cast rule enum columns'",
     let said = [
         ("user", "How do we move the data?"),
         ("assistant", "pgloader does it in one go."),
         ("assistant", "The enum columns need a cast rule."),
     ];
     with_small_talk(&home, "0199r", &said, 5);
+    let call = ("bash", "cargo test -p sessionary --lib", Some("ok"));
+    let asked = "Does the walrus play the trumpet in the harbour?";
+    with_call(&home, "0199v", asked, call, "It does.");
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
     let mut ask = |query: &str| good(&mut talk, "search_sessions", json!({"query": query}));
@@ -474,6 +479,9 @@ fn who_only_asked_before_is_no_answer() {
 fn a_name_in_code_weighs_more_than_another_word() {
     let home = home();
     let said = [("user", "an undefined reference to SSL_get_peer_certificate")];
+    // Whoever builds this program asks nothing.
+    let found = ask("walrus trumpet harbour");
+    assert!(found.contains("session 0199v "), "{found}");
     with_small_talk(&home, "0199i", &said, 7);
     home.settle();
     let mut talk = initialized(&home, &[], &[]);

@@ -275,7 +275,9 @@ impl Catalogue {
                          OR tool GLOB '*list_sessions' OR tool GLOB '*session_tree'
                          OR tool GLOB '*session_show'
                          OR instr(subject, 'sessionary search')
-                         OR instr(subject, 'sessionary show') OR instr(subject, 'sessionary --'))",
+                         OR instr(subject, 'sessionary show')
+                         OR subject GLOB '*sessionary --* search *'
+                         OR subject GLOB '*sessionary --* show *')",
                 )?
                 .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect::<Result<_, _>>()?;
