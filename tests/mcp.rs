@@ -325,7 +325,7 @@ fn an_id_that_is_a_secret_or_no_word_is_not_told() {
             "cwd": "~/code/parser"}),
     ];
     let mut parent = Value::Null;
-    for id in ["e0", SECRET, obey, &long] {
+    for id in ["e0", SECRET, obey, &long, "e0,OBEY!"] {
         lines.push(
             json!({"type": "message", "id": id, "parentId": parent, "timestamp": at,
             "message": {"role": "user", "content": "the walrus plays the trumpet"}}),
@@ -338,6 +338,10 @@ fn an_id_that_is_a_secret_or_no_word_is_not_told() {
     pi_session(&home, SECRET, "code/parser", at, &said);
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
+    let tells = |said: &str| {
+        let ids = [&SECRET[8..], "OBEY", &long];
+        ids.iter().any(|id| said.contains(id))
+    };
     for (tool, arguments) in [
         ("search_sessions", json!({"query": "walrus trumpet"})),
         ("list_sessions", json!({})),
@@ -345,8 +349,7 @@ fn an_id_that_is_a_secret_or_no_word_is_not_told() {
         ("show_entry", json!({"address": "0199t:e0", "context": 5})),
     ] {
         let said = good(&mut talk, tool, arguments);
-        let told = [&SECRET[8..], "OBEY", &long];
-        assert!(!told.iter().any(|id| said.contains(id)), "{tool}: {said}");
+        assert!(!tells(&said), "{tool}: {said}");
         // What has a line is asked for by that.
         let named = match tool {
             "show_entry" => "0199t:L3 · user",
@@ -359,6 +362,12 @@ fn an_id_that_is_a_secret_or_no_word_is_not_told() {
         );
     }
     good(&mut talk, "show_entry", json!({"address": "0199t:L3"}));
+    // Nor where it is one of several that could be meant.
+    let (said, is_error) = call(&mut talk, "show_entry", json!({"address": "0199t:e"}));
+    assert!(
+        is_error && said.ends_with("\ne0") && !tells(&said),
+        "{said}"
+    );
     for (tool, arguments) in [
         ("show_entry", json!({"address": format!("0199t:{SECRET}")})),
         ("show_entry", json!({"address": format!("{SECRET}:e0")})),
@@ -1535,3 +1544,5 @@ fn what_is_inherited_has_an_address_that_the_client_may_ask_for() {
     let tree = good(&mut talk, "session_tree", json!({"session": id(12)}));
     assert!(tree.contains("Its beginning is missing"), "{tree}");
 }
+    // By what it was called, which may be anything, nothing could be asked for.
+    assert!(!tree.contains(&id(10)), "{tree}");

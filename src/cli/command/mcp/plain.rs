@@ -3,7 +3,7 @@
 
 use sessionary::model::SessionRow;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::output::text::{plain_line, plain_lines};
 use crate::output::time::count;
 use crate::redact;
@@ -175,7 +175,12 @@ pub fn boundary(text: &str, at: usize) -> usize {
 
 /// What went wrong, and what helps.
 pub fn failure(failure: &Failure) -> String {
-    let hints = failure.hints().iter().filter(|hint| !hint.contains('`'));
+    // Where several entries fit, hints are their ids.
+    let is_ours = |hint: &str| match failure.kind() {
+        Kind::Ambiguous => is_told(hint),
+        _ => !hint.contains('`'),
+    };
+    let hints = failure.hints().iter().filter(|hint| is_ours(hint));
     let hints: String = hints
         .map(|hint| format!("\n{}", plain_line(hint)))
         .collect();

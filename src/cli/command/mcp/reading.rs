@@ -47,22 +47,22 @@ pub fn show(call: &Call, asked: &ShowEntry) -> Result<String, Failure> {
         mask: Some(mask()),
         ..ShowScope::default()
     };
-    let ((entries, focus, lost), streamed) = answer(|| {
-        let (mut entries, mut focus, mut lost) = (Vec::new(), None, None);
+    let ((entries, focus, is_lost), streamed) = answer(|| {
+        let (mut entries, mut focus, mut is_lost) = (Vec::new(), None, false);
         let streamed = call.index.show_each(&session, &scope, &mut |part| {
             match part {
                 ShownPart::Head(head) => {
                     focus.clone_from(&head.focus);
-                    lost.clone_from(&head.lost);
+                    is_lost = head.lost.is_some();
                 }
                 ShownPart::Entry(entry) => entries.push(entry),
             }
             go_on(&call.cancel)
         })?;
-        Ok(((entries, focus, lost), streamed))
+        Ok(((entries, focus, is_lost), streamed))
     })?;
     let mut page = Page::framed_without_cursor();
-    page.line(&heading(call, &session, lost.as_deref()));
+    page.line(&heading(call, &session, is_lost));
     let origins = Origins::of(call);
     let mut told = Vec::new();
     for entry in &entries {
@@ -225,9 +225,9 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
     let session = call.session(&asked.session)?;
     let question = question(("mcp tree", &session.path));
     let origins = Origins::of(call);
-    let ((pages, lost), streamed) = answer(|| {
+    let ((pages, is_lost), streamed) = answer(|| {
         let pages = RefCell::new(Pages::of(question, &asked.cursor)?);
-        let (mut lost, mut forks) = (None, Vec::new());
+        let (mut is_lost, mut forks) = (false, Vec::new());
         // Each row is asked for before it comes.
         let number = Cell::new(0_usize);
         let scope = TreeScope {
@@ -245,7 +245,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
                     match part {
                         TreePart::Head(head) => {
                             number.set(0);
-                            lost.clone_from(&head.lost);
+                            is_lost = head.lost.is_some();
                         }
                         TreePart::Row(row) => {
                             let home =
@@ -260,12 +260,12 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
                     }
                     Ok(go_on(&call.cancel)?)
                 })?;
-        Ok(((pages.into_inner(), lost), streamed))
+        Ok(((pages.into_inner(), is_lost), streamed))
     })?;
     let left_out = left_out(call, &session)?;
     let head = format!(
         "{}\n* is on the active branch; an address is SESSION:ENTRY.{left_out}",
-        heading(call, &session, lost.as_deref())
+        heading(call, &session, is_lost)
     );
     let otherwise = "show_entry of the last address, with context, reads on from there";
     Ok(pages.end(&head, streamed.complete, otherwise))
@@ -281,13 +281,16 @@ fn left_out(call: &Call, session: &SessionRow) -> Result<String, Failure> {
     })
 }
 
-/// What stands above what is quoted of a session.
-fn heading(call: &Call, session: &SessionRow, lost: Option<&str>) -> String {
+/// What stands above what is quoted of a session. What it goes on from may be called anything, as it
+/// was recorded, and is not named.
+fn heading(call: &Call, session: &SessionRow, is_lost: bool) -> String {
     let heading = plain::heading(session, call.is_live(session));
-    match lost {
-        Some(lost) => format!("{heading}\nIts beginning is missing: {}.", plain_line(lost)),
-        None => heading,
-    }
+    let lost = if is_lost {
+        "\nIts beginning is missing."
+    } else {
+        ""
+    };
+    format!("{heading}{lost}")
 }
 
 /// Which sessions that others go on from may be named to the client.
