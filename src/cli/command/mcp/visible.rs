@@ -49,13 +49,15 @@ impl Roots {
         self.known().directories.is_some()
     }
 
-    /// The directories that the client has named; `None`: it has named none.
+    /// The directories that the client has named; `None`: it has named none. One that does not
+    /// answer in time is waited for once; its answer counts whenever it comes.
     pub fn wait(&self) -> Option<Vec<PathBuf>> {
         let is_asked = |known: &mut RootsState| known.is_asked;
         let waited = self
             .turned
             .wait_timeout_while(self.known(), PATIENCE, is_asked);
-        let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        known.is_asked = false;
         known.directories.clone()
     }
 
@@ -127,6 +129,16 @@ fn name(directory: &Path) -> String {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_does_not_say_where_it_works_is_waited_for_once() {
+        let roots = Roots::default();
+        roots.asked();
+        assert_eq!(roots.wait(), None);
+        assert!(!roots.known().is_asked);
+        roots.answered(Some(&serde_json::json!({"roots": [{"uri": "file:///a"}]})));
+        assert_eq!(roots.wait(), Some(vec![PathBuf::from("/a")]));
+    }
 
     #[test]
     fn a_root_is_a_folder_of_this_machine() {
