@@ -636,9 +636,12 @@ fn of_several_calls_none_is_taken_for_another() {
 fn a_model_is_told_what_is_wrong_with_what_it_asks() {
     let home = home();
     let mut talk = initialized(&home, &[], &[]);
-    let asked = json!({"address": "0199a:x:e1", "context": "1"});
-    let shown = good(&mut talk, "show_entry", asked);
-    assert!(shown.contains("0199a:x:e2"), "{shown}");
+    // As models and what stands before them write a number, or none.
+    for (context, is_one) in [(json!("1"), true), (json!(1.0), true), (Value::Null, false)] {
+        let asked = json!({"address": "0199a:x:e1", "context": context, "from": Value::Null});
+        let shown = good(&mut talk, "show_entry", asked);
+        assert_eq!(shown.contains("0199a:x:e2"), is_one, "{shown}");
+    }
     let asked = json!({"address": "0199a:x:e1", "context": "many"});
     let (said, is_error) = call(&mut talk, "show_entry", asked);
     assert!(is_error && said.contains("`context` is a number"), "{said}");

@@ -389,15 +389,15 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> {
     read.map_err(|error| Failure::usage(format!("These arguments do not fit: {}.", said(error))))
 }
 
-/// A number, also one in quotes.
+/// A number, also one in quotes or with `.0` behind it; `null` is none, as where it is left out.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
-    let said = Value::deserialize(from)?;
-    let number = match &said {
-        Value::String(digits) => digits.trim().parse().ok(),
-        other => other
-            .as_u64()
-            .and_then(|number| usize::try_from(number).ok()),
+    let said = match Value::deserialize(from)? {
+        Value::Null => return Ok(0),
+        Value::String(said) => said,
+        other => other.to_string(),
     };
+    let digits = said.trim();
+    let number = digits.strip_suffix(".0").unwrap_or(digits).parse();
     let wanted = "`context` is a number from 0 to 10, and `from` is one of bytes";
-    number.ok_or_else(|| D::Error::custom(wanted))
+    number.map_err(|_| D::Error::custom(wanted))
 }
