@@ -760,6 +760,35 @@ fn the_longer_a_session_the_fewer_words_may_be_missing() {
 }
 
 #[test]
+fn a_copy_that_comes_near_takes_the_place_of_none() {
+    let home = Sandbox::new();
+    let folder = home.home.join(".pi/agent/sessions");
+    for when in ["by day", "by night"] {
+        let said: Vec<String> = (0..6)
+            .map(|number| format!("the walrus in the harbour {when}, {number}"))
+            .collect();
+        let said: Vec<(&str, &str)> = said.iter().map(|text| ("user", text.as_str())).collect();
+        pi_session(
+            &home,
+            "0199z",
+            "code/parser",
+            "2026-01-02T09:00:00.000Z",
+            &said,
+        );
+        fs::rename(folder.join("--x--"), folder.join(when)).unwrap();
+    }
+    home.settle();
+    let mut talk = initialized(&home, &[], &[]);
+    let query = "walrus harbour xylophone zeppelin";
+    let said = good(&mut talk, "search_sessions", json!({"query": query}));
+    assert!(said.starts_with("Nothing fits"), "{said}");
+    assert!(
+        said.contains("harbour by day") && said.contains("harbour by night"),
+        "{said}"
+    );
+}
+
+#[test]
 fn words_count_with_other_endings_and_less_where_only_tools_printed_them() {
     let home = Sandbox::new();
     let said = [

@@ -13,6 +13,7 @@ use sessionary::syntax::{self, Now};
 
 use super::question;
 use super::tools::{Call, mask};
+use crate::output::bounded::Item;
 
 /// A place is so many entries that follow each other.
 const PLACE: usize = 7;
@@ -86,7 +87,9 @@ impl Floor<'_> {
             let open: Vec<String> = open.map(|group| group.session.id.clone()).collect();
             for group in more(&open)? {
                 let mut known = judged.iter_mut();
-                let is_of = |known: &&mut Judged| known.group.session.id == group.session.id;
+                // A copy has the same id.
+                let number = group.session.number();
+                let is_of = |known: &&mut Judged| known.group.session.number() == number;
                 if let Some(known) = known.find(is_of) {
                     *known = self.judged(group)?;
                 }

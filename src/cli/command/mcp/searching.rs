@@ -10,6 +10,7 @@ use super::question;
 use super::tools::{Call, SearchSessions, mask};
 use crate::command::list;
 use crate::failure::Failure;
+use crate::output::bounded::Item;
 use crate::output::time::count;
 
 /// Sessions on a page, at most.
@@ -123,9 +124,9 @@ fn page(
     let ids = answer.sessions.iter().map(|group| group.session.id.clone());
     let ids: Vec<String> = ids.collect();
     for group in of_sessions(call, query, &ids, &scope, PASSAGES)? {
-        let name = |group: &HitGroup| (group.session.path.clone(), group.session.id.clone());
+        let number = group.session.number();
         let mut known = answer.sessions.iter_mut();
-        if let Some(known) = known.find(|known| name(known) == name(&group)) {
+        if let Some(known) = known.find(|known| known.session.number() == number) {
             *known = group;
         }
     }
