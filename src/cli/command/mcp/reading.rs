@@ -11,6 +11,7 @@ use super::plain::{self, Page};
 use super::searching::span;
 use super::tools::{Call, ListSessions, SessionTree, ShowEntry, mask};
 use crate::background::go_on;
+use crate::command::address::before_colon;
 use crate::command::{answer, list as listing};
 use crate::failure::Failure;
 use crate::output::bounded::Item;
@@ -28,8 +29,6 @@ const NOTICE: usize = 90;
 /// Of each that is cut, so many hundredths are of its beginning; the others are of its end, where
 /// what it comes to stands.
 const BEGINNING: usize = 60;
-/// Bytes of an address, at most.
-const ADDRESS: usize = 500;
 /// Entries before and after it, at most.
 const CONTEXT: usize = 10;
 /// Characters of a UUID, and of one in a tree, where these are enough.
@@ -162,24 +161,22 @@ fn shown_beside(page: &mut Page, text: &str, most: usize) {
 
 /// The session and the entry that an address names. A colon may belong to an id.
 fn addressed(call: &Call, address: &str) -> Result<(SessionRow, String), Failure> {
-    let colons = address.rmatch_indices(':');
-    for (at, _) in colons.filter(|_| address.len() <= ADDRESS) {
-        go_on(&call.cancel)?;
-        // What is never told cannot be asked for.
-        if !plain::is_told(&address[at + 1..]) {
-            continue;
-        }
-        if let Some(session) = call.find(&address[..at])? {
-            let entry = call
-                .index
-                .ask(|snapshot| snapshot.entry_named(&session, &address[at + 1..]))?;
-            return Ok((session, entry));
-        }
-    }
-    Err(Failure::not_found(
-        "There is no such entry here. An entry is named by SESSION:ENTRY, as search_sessions and \
-         session_tree print it.",
-    ))
+    let none = || {
+        Failure::not_found(
+            "There is no such entry here. An entry is named by SESSION:ENTRY, as search_sessions \
+             and session_tree print it.",
+        )
+    };
+    let find = |id: &str| call.find(id)?.ok_or_else(none);
+    let found = before_colon(address, &call.cancel, find)?;
+    // What is never told cannot be asked for.
+    let (session, name) = found
+        .filter(|(_, name)| plain::is_told(name))
+        .ok_or_else(none)?;
+    let entry = call
+        .index
+        .ask(|snapshot| snapshot.entry_named(&session, name))?;
+    Ok((session, entry))
 }
 
 /// What list_sessions says.
