@@ -196,15 +196,16 @@ pub fn list(call: &Call, asked: &ListSessions) -> Result<String, Failure> {
     let snapshot = call.index.snapshot()?;
     let written = snapshot.each_row(&snapshot.page(&scope)?, |row| {
         go_on(&call.cancel)?;
+        let (number, is_live) = (row.number(), call.is_live(&row));
         if call.asking.contains(&row.id) {
             left_out += 1;
-            return Ok(());
-        }
-        let line = plain::heading(&row, call.is_live(&row));
-        // One that is being written may be the one that asks.
-        match call.is_live(&row) {
-            true => live.push((row.number(), line)),
-            false => pages.offer(row.number(), &line),
+        } else if pages.wants(number) {
+            let line = plain::heading(&row, is_live);
+            // One that is being written may be the one that asks.
+            match is_live {
+                true => live.push((number, line)),
+                false => pages.offer(number, &line),
+            }
         }
         Ok(())
     })?;
