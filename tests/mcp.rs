@@ -448,37 +448,40 @@ fn who_only_asked_before_is_no_answer() {
         "sessionary-search_sessions",
         "x_search_sessions",
         "bash",
+        "shell",
     ];
     let asked = "Before you begin: which pgloader cast rule did we use for the enum columns?";
     for (number, tool) in tools.into_iter().enumerate() {
         let query = match tool {
             "bash" => "sessionary search 'pgloader cast rule enum columns'",
+            "shell" => "sessionary --all search 'pgloader cast rule enum columns'",
             _ => "pgloader cast rule enum columns",
         };
         let call = (tool, query, Some("Recorded in earlier sessions."));
         let id = format!("0199q{number}");
-        "shell",
         with_call(&home, &id, asked, call, "I go on with the form.");
     }
+    let call = ("bash", "cargo test -p sessionary --lib", Some("ok"));
+    let asked = "Does the walrus play the trumpet in the harbour?";
+    with_call(&home, "0199v", asked, call, "It does.");
     let asked = "Have we ever used GraphQL federation?";
     let call = ("session_search", "GraphQL federation", Some("Nothing fits"));
     with_call(&home, "0199q9", asked, call, "I go on with the form.");
-            "shell" => "sessionary --all search 'pgloader cast rule enum columns'",
     let said = [
         ("user", "How do we move the data?"),
         ("assistant", "pgloader does it in one go."),
         ("assistant", "The enum columns need a cast rule."),
     ];
     with_small_talk(&home, "0199r", &said, 5);
-    let call = ("bash", "cargo test -p sessionary --lib", Some("ok"));
-    let asked = "Does the walrus play the trumpet in the harbour?";
-    with_call(&home, "0199v", asked, call, "It does.");
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
     let mut ask = |query: &str| good(&mut talk, "search_sessions", json!({"query": query}));
     let found = ask("which pgloader cast rule for the enum columns");
     assert!(found.contains("session 0199r "), "{found}");
     assert!(!found.contains("0199q"), "{found}");
+    // Whoever builds this program asks nothing.
+    let found = ask("walrus trumpet harbour");
+    assert!(found.contains("session 0199v "), "{found}");
     let found = ask("have we ever used GraphQL federation");
     assert!(found.starts_with("Nothing fits"), "{found}");
     assert!(!found.contains("0199q"), "{found}");
@@ -488,9 +491,6 @@ fn who_only_asked_before_is_no_answer() {
 fn a_name_in_code_weighs_more_than_another_word() {
     let home = home();
     let said = [("user", "an undefined reference to SSL_get_peer_certificate")];
-    // Whoever builds this program asks nothing.
-    let found = ask("walrus trumpet harbour");
-    assert!(found.contains("session 0199v "), "{found}");
     with_small_talk(&home, "0199i", &said, 7);
     home.settle();
     let mut talk = initialized(&home, &[], &[]);
@@ -564,23 +564,6 @@ fn what_an_agent_called_is_quoted_and_whether_it_failed() {
     assert!(tree.contains("1 tool call left out: show_entry"), "{tree}");
 }
 
-/// Who asks for the most context reads what it came to.
-#[test]
-fn what_stands_beside_an_entry_keeps_its_end() {
-    let home = Sandbox::new();
-    let said: Vec<String> = (0..21)
-        .map(|number| match number % 2 {
-            0 => format!("Do part {number}."),
-            _ => format!(
-                "{}I choose way {number}.",
-                "There are two ways of it. ".repeat(40)
-            ),
-        })
-        .collect();
-    let said: Vec<(&str, &str)> = said
-        .iter()
-        .zip(["user", "assistant"].into_iter().cycle())
-        .map(|(text, role)| (role, text.as_str()))
 #[test]
 fn of_several_calls_none_is_taken_for_another() {
     let home = Sandbox::new();
@@ -619,6 +602,23 @@ fn of_several_calls_none_is_taken_for_another() {
     assert!(found.contains("Z\n> tools: cargo update"), "{found}");
 }
 
+/// Who asks for the most context reads what it came to.
+#[test]
+fn what_stands_beside_an_entry_keeps_its_end() {
+    let home = Sandbox::new();
+    let said: Vec<String> = (0..21)
+        .map(|number| match number % 2 {
+            0 => format!("Do part {number}."),
+            _ => format!(
+                "{}I choose way {number}.",
+                "There are two ways of it. ".repeat(40)
+            ),
+        })
+        .collect();
+    let said: Vec<(&str, &str)> = said
+        .iter()
+        .zip(["user", "assistant"].into_iter().cycle())
+        .map(|(text, role)| (role, text.as_str()))
         .collect();
     with_small_talk(&home, "0199s", &said, 21);
     home.settle();
@@ -1575,6 +1575,6 @@ fn what_is_inherited_has_an_address_that_the_client_may_ask_for() {
     let mut talk = initialized(&home, &[], &[]);
     let tree = good(&mut talk, "session_tree", json!({"session": id(12)}));
     assert!(tree.contains("Its beginning is missing"), "{tree}");
-}
     // By what it was called, which may be anything, nothing could be asked for.
     assert!(!tree.contains(&id(10)), "{tree}");
+}
