@@ -115,21 +115,25 @@ impl QueryLine {
 
     /// Cuts the word before the cursor.
     pub fn cut_word(&mut self) {
-        let from = self.word_before();
-        self.cut = self.text.drain(from..self.cursor).collect();
-        self.cursor = from;
+        self.cut(self.word_before(), self.cursor);
     }
 
     /// Cuts the word behind the cursor.
     pub fn cut_next_word(&mut self) {
-        let to = self.word_after();
-        self.cut = self.text.drain(self.cursor..to).collect();
+        self.cut(self.cursor, self.word_after());
     }
 
     /// Cuts all before the cursor.
     pub fn cut_to_start(&mut self) {
-        self.cut = self.text.drain(..self.cursor).collect();
-        self.cursor = 0;
+        self.cut(0, self.cursor);
+    }
+
+    /// Cuts all between these bytes; where that is nothing, what was cut before is still there.
+    fn cut(&mut self, from: usize, to: usize) {
+        if from < to {
+            self.cut = self.text.drain(from..to).collect();
+            self.cursor = from;
+        }
     }
 
     /// Types what was cut last.
@@ -179,5 +183,16 @@ mod tests {
         line.end();
         line.edit(&Action::CutNextWord);
         assert_eq!(line.text(), "one  two three");
+    }
+
+    #[test]
+    fn where_there_is_nothing_to_cut_what_was_cut_stays() {
+        let mut line = QueryLine::new("one two");
+        line.edit(&Action::CutToStart);
+        for action in [Action::CutNextWord, Action::CutWord, Action::CutToStart] {
+            line.edit(&action);
+        }
+        line.edit(&Action::PasteCut);
+        assert_eq!(line.text(), "one two");
     }
 }
