@@ -18,7 +18,7 @@ use super::menu::{
     ACTIONS, COPIES, Confirmation, Dialog, Menu, MenuItem, NameTarget, Prompt, Reply,
 };
 use super::message::{Candidates, Row};
-use super::state::{Focus, State, Task};
+use super::state::{State, Task};
 use crate::command::export::ExportFormat;
 use crate::command::trashing;
 use crate::output::time::count;
@@ -257,10 +257,7 @@ impl State {
             }
             JobResult::Forked { new, said } => {
                 self.notice = Some(said);
-                // Whoever reads goes on reading.
-                if self.focus == Focus::List {
-                    self.goes_to = new.into_iter().next();
-                }
+                self.goes_to = new.into_iter().next();
                 self.ask_again()
             }
             JobResult::Copied { text, said } => {

@@ -177,6 +177,7 @@ impl State {
 
     fn click(&mut self, spot: Option<Spot>) -> Vec<Task> {
         self.take_back();
+        self.notice = None;
         let (before, now) = (self.clicked.take(), Instant::now());
         match spot {
             Some(Spot::Row(row)) if row < self.rows.len() => {

@@ -77,7 +77,7 @@ pub struct State {
     pub behind: Option<String>,
     /// The most bytes that were not indexed since the picker is open.
     pub most_unindexed: u64,
-    /// What came of what was done last, up to the next key.
+    /// What came of what was done last, up to the next key, click or paste.
     pub notice: Option<String>,
     pub focus: Focus,
     /// What is asked, over everything else; it has the keys.
@@ -138,10 +138,9 @@ impl State {
         self.is_answered
     }
 
-    /// Whether there is no session at all.
+    /// Whether there is no session at all: a search that finds none does not tell.
     pub fn finds_no_session(&self) -> bool {
-        let found = &self.summary;
-        found.all == 0 && found.total == 0 && found.complete
+        !self.summary.not_found.is_empty()
     }
 
     /// The row on which the selection stands.
@@ -246,11 +245,11 @@ impl State {
         let stays = self.row().filter(|_| is_same && !is_first);
         let stays = stays.map(Row::key);
         let position = |key: &Key| answer.rows.iter().position(|row| row.key() == *key);
-        let is_new_listed = self.goes_to.as_ref().and_then(position).is_some();
-        let stays = match is_new_listed {
-            true => self.goes_to.take(),
-            false => stays,
-        };
+        // Where it is not listed though it was looked for, or somebody reads, nobody goes there.
+        let was_looked_for = |new: &mut Key| answer.question.keep.as_ref() == Some(new);
+        let new = self.goes_to.take_if(was_looked_for);
+        let new = new.filter(|new| self.focus == Focus::List && position(new).is_some());
+        let stays = new.or(stays);
         let place = stays.as_ref().and_then(position);
         if stays.is_some() && place.is_none() && !self.goes_to_last {
             let is_looked_for = answer.question.keep == stays || !self.is_listed;
@@ -322,6 +321,7 @@ impl State {
 
     /// Takes what was pasted; where text is read, it is no query, as letters are none.
     fn paste(&mut self, text: &str) -> Vec<Task> {
+        self.notice = None;
         // What it is meant for is still to come.
         if self.waits_for_menu() {
             return Vec::new();

@@ -493,6 +493,60 @@ fn the_selection_goes_to_a_new_fork_once_it_is_listed() {
 }
 
 #[test]
+fn a_new_fork_that_is_not_listed_is_not_asked_for_again_and_again() {
+    let answered = |state: &mut State, tasks: Vec<Task>, ids: &[&str]| {
+        let question = tasks.into_iter().find_map(|task| match task {
+            Task::Ask(question) => Some(question),
+            _ => None,
+        })?;
+        let keep = question.keep.clone();
+        let tasks = state.take(Message::Answered(Box::new(Answer {
+            question,
+            rows: ids.iter().map(|id| row(id)).collect(),
+            has_more: true,
+            ..Answer::default()
+        })));
+        Some((keep, tasks))
+    };
+    let mut state = with(Purpose::Resume, &["a", "b"]);
+    let forked = JobResult::Forked {
+        new: vec![row("new").key()],
+        said: "Forked".to_owned(),
+    };
+    let mut tasks = done(&mut state, forked);
+    // So many others have come that the selected one is further below.
+    for kept in ["new", "a"] {
+        let (keep, next) = answered(&mut state, tasks, &["c", "d"]).expect("a question");
+        assert_eq!(keep, Some(row(kept).key()));
+        tasks = next;
+    }
+    assert!(answered(&mut state, tasks, &[]).is_none());
+    assert!(state.rows.len() == 2 && !state.is_waiting());
+}
+
+#[test]
+fn who_has_begun_to_read_is_not_taken_to_a_new_fork() {
+    let mut state = with(Purpose::Resume, &["a", "b"]);
+    let forked = JobResult::Forked {
+        new: vec![row("new").key()],
+        said: "Forked".to_owned(),
+    };
+    let tasks = done(&mut state, forked);
+    key(&mut state, KeyCode::Right);
+    assert_eq!(state.focus, Focus::Preview);
+    for task in tasks {
+        if let Task::Ask(question) = task {
+            state.take(Message::Answered(Box::new(Answer {
+                question,
+                rows: ["new", "a", "b"].map(row).to_vec(),
+                ..Answer::default()
+            })));
+        }
+    }
+    assert_eq!(state.row().map(|row| &*row.session.id), Some("a"));
+}
+
+#[test]
 fn a_stop_answers_nothing() {
     for keys in ["", "a", "c", "ar", "at"] {
         let mut state = with(Purpose::Resume, &["a", "b"]);

@@ -354,6 +354,19 @@ fn a_second_click_at_once_does_what_enter_does() {
 }
 
 #[test]
+fn what_was_said_goes_with_a_click_or_a_paste_too() {
+    let mut state = state();
+    state.notice = Some("It is no longer pinned.".to_owned());
+    mouse(&mut state, MouseEventKind::Moved, 10, 3);
+    assert!(state.notice.is_some());
+    mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 10, 3);
+    assert_eq!(state.notice, None);
+    state.notice = Some("It is no longer pinned.".to_owned());
+    state.take(Message::Terminal(Event::Paste("query".to_owned())));
+    assert_eq!(state.notice, None);
+}
+
+#[test]
 fn the_preview_scrolls_while_the_list_has_the_keys() {
     let mut state = state();
     let seen = |state: &State| {

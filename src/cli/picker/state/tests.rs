@@ -105,6 +105,26 @@ fn selected(state: &State) -> &str {
 const ABC: [&str; 3] = ["a", "b", "c"];
 
 #[test]
+fn there_is_no_session_only_where_none_was_listed() {
+    let mut state = state();
+    let complete = |question: &Question, not_found: &[&str]| {
+        Message::Answered(Box::new(Answer {
+            question: question.clone(),
+            complete: true,
+            not_found: not_found.iter().map(|&said| said.to_owned()).collect(),
+            ..Answer::default()
+        }))
+    };
+    // Nothing was found; how many there are was not asked yet.
+    let question = type_in(&mut state, "nothing");
+    state.take(complete(&question, &[]));
+    assert!(!state.finds_no_session());
+    let question = asked(vec![state.ask_anew()]);
+    state.take(complete(&question, &["Looked in ~"]));
+    assert!(state.finds_no_session());
+}
+
+#[test]
 fn an_answer_that_was_overtaken_changes_nothing() {
     let mut state = state();
     let first = type_in(&mut state, "li");
