@@ -308,6 +308,29 @@ fn a_marked_session_that_is_gone_keeps_no_label_or_file_from_the_rest() {
 }
 
 #[test]
+fn what_is_no_longer_in_the_trash_keeps_nothing_else_there() {
+    let home = settled();
+    let picker = Picker::open(&home, &["pick", "tokenizer"], "日本語");
+    let is_there = |file| home.home.join(file).exists();
+    for (file, title) in [(PARSER, "Tokenizer work"), (DOCS, "日本語の")] {
+        picker.types(&format!("{ACTIONS}t"), &format!("Move “{title}"));
+        picker.pty.keys("y");
+        until("it is in the trash", || !is_there(file));
+        picker.pty.until_gone(title);
+    }
+    let all = walkdir::WalkDir::new(&home.home).into_iter().flatten();
+    for of_docs in all.filter(|entry| entry.path().components().any(|c| c.as_os_str() == "Trash")) {
+        if of_docs.file_name().to_string_lossy().contains("_0b.jsonl") {
+            fs::remove_file(of_docs.path()).expect("it is there");
+        }
+    }
+    picker.types(&format!("{ACTIONS}u"), "is no longer in the trash");
+    picker.pty.keys(&format!("{ACTIONS}u"));
+    until("the one before is back", || is_there(PARSER));
+    picker.pty.until_shown("Tokenizer work");
+}
+
+#[test]
 fn of_a_session_that_goes_while_its_name_is_typed_that_is_said() {
     for (letter, question, undone) in [
         ("r", "Name of “Tokenizer work”", "renamed"),

@@ -393,8 +393,10 @@ impl Worker {
         let files: Vec<PathBuf> = places.iter().flat_map(trashing::files_below).collect();
         let unindexed = catalogued(&files, &self.config);
         if let Err(failure) = back {
+            // What is no longer there would keep what went before it from coming back.
+            let in_trash = trashing::trashed("", &places).unwrap_or(places);
             for places in &mut sessions {
-                places.retain(|place| !place.exists());
+                places.retain(|place| !place.exists() && in_trash.contains(place));
             }
             sessions.retain(|places| !places.is_empty());
             self.in_trash

@@ -41,7 +41,7 @@ pub enum CopyFormat {
     Address,
 }
 
-/// What is copied of a session. Keys are left out of Markdown as in an export.
+/// What is copied of a session. Keys are left out of texts and Markdown as in an export.
 pub fn text(
     what: CopyFormat,
     target: &Target,
