@@ -98,6 +98,34 @@ fn a_line_that_is_being_typed_stays_in_sight() {
 }
 
 #[test]
+fn it_is_drawn_anew_where_it_stands() {
+    let home = home();
+    let pty = Pty::new(80, 20);
+    pty.print("$ before\r\n");
+    let mut program = start(&home, &pty, &["pick", "--height", "9"]);
+    pty.until_shown("36 sessions");
+    // Where a name is typed the cursor is further below.
+    pty.keys("\x1bar");
+    pty.until_shown("Name of");
+    pty.keys("\x0c");
+    pty.keys("letters");
+    pty.until_shown("letters");
+    // What is written beside it takes the cursor along.
+    pty.write_beside("\r\nstray\r\n");
+    pty.until_shown("stray");
+    pty.keys("\x0c");
+    pty.until_gone("stray");
+    pty.keys("\x1b");
+    pty.until_gone("letters");
+    let text = pty.text();
+    assert!(text.starts_with("$ before\n>\n"), "{text}");
+    assert_eq!(text.lines().count(), 10, "{text}");
+    pty.keys("\x03");
+    assert_eq!(program.code(), Some(1));
+    pty.until("erased", |screen| lines(screen) == "$ before\n");
+}
+
+#[test]
 fn what_is_typed_ahead_is_the_query() {
     let home = home();
     let pty = Pty::new(80, 20);

@@ -194,11 +194,17 @@ impl Terminal {
         Ok(())
     }
 
-    /// Something else was written on the terminal.
+    /// Something else was written on the terminal. It has moved the cursor, which so does not tell
+    /// where the picker stands.
     pub fn redraw(&mut self) -> io::Result<()> {
         if held::is_held() {
             make_raw(&self.tty)?;
-            self.fit()?;
+            let Position { x, y } = self.area.as_position();
+            self.pen.say(|out| {
+                queue!(out, SetAttribute(Attribute::Reset), cursor::MoveTo(x, y))?;
+                queue!(out, Clear(ClearType::FromCursorDown))
+            })?;
+            self.drawing = drawing(self.area, &self.pen)?;
         }
         Ok(())
     }
