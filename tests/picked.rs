@@ -531,6 +531,17 @@ fn what_is_copied_goes_to_the_terminal() {
 }
 
 #[test]
+fn which_entry_is_meant_is_seen_once_the_preview_was_scrolled_from_the_list() {
+    let home = settled();
+    let picker = Picker::open(&home, &["pick", "cargo test"], "Tokenizer work");
+    picker.types(&format!("{COPY}a"), "Copied: the address of the entry.");
+    assert!(!picker.pty.text().contains('▶'), "{}", picker.pty.text());
+    for key in ["\x1b[1;2A", "\x1b[1;2B"] {
+        picker.types(key, "▶");
+    }
+}
+
+#[test]
 fn what_was_found_is_copied() {
     let home = settled();
     let picker = Picker::open(&home, &["pick", "cargo test"], "Tokenizer work");

@@ -277,6 +277,11 @@ impl Pane {
         chosen.or_else(|| self.entry().filter(|_| subject.is_moved))
     }
 
+    /// Whether somebody has gone to another place of what is shown.
+    pub fn is_moved(&self) -> bool {
+        self.subject.as_ref().is_some_and(|of| of.is_moved)
+    }
+
     /// Somebody goes to another place of what is shown.
     fn moves(&mut self) {
         if let Some(subject) = &mut self.subject {

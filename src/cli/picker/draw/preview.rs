@@ -48,7 +48,9 @@ pub fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, screen: &Screen) {
 
 /// What stands at the left of a line.
 fn bar(state: &State, seen: Option<&VisibleLine<'_>>, palette: Palette) -> Span<'static> {
-    let seen = seen.filter(|_| state.focus == Focus::Preview);
+    // Who scrolls it from the list is told too which entry is meant by now.
+    let is_told = state.focus == Focus::Preview || state.pane.is_moved();
+    let seen = seen.filter(|_| is_told);
     match seen {
         Some(seen) if seen.is_here => Span::styled(HERE, palette.current()),
         Some(seen) if seen.is_of_entry => Span::styled(ENTRY, palette.current()),
