@@ -12,7 +12,7 @@ use super::{home, start, write};
 use crate::watching::watcher::until;
 
 /// Keys as a terminal sends them, and what is typed.
-const KEYS: [&str; 48] = [
+const KEYS: [&str; 54] = [
     "\x1b[A",
     "\x1b[B",
     "\x1b[C",
@@ -61,6 +61,12 @@ const KEYS: [&str; 48] = [
     "~",
     "\x1b[200~two\nlines\x1b[201~",
     "\x1b[<64;30;5M",
+    "\x1b[<0;30;5M",
+    "\x1b[1;2A",
+    "\x1b[1;2B",
+    "\x0c",
+    "\x1bm",
+    "\x1bd",
 ];
 
 /// How many keys of which kind; the long form takes more.
