@@ -338,8 +338,8 @@ mod tests {
     use crate::query::Stores;
     use crate::repository::Remotes;
 
-    /// Look at a root while somebody forgets it at the `nth` step of SQLite's machine; whether there
-    /// were so many.
+    /// Look at a root while somebody forgets it at the `nth` step of SQLite's machine; whether
+    /// there were so many.
     fn is_forgotten_at(nth: usize, config: &Config, writer: &Arc<Mutex<Catalogue>>) -> bool {
         let spec = &config.roots[0];
         let root = writer.lock().unwrap().ensure_root(spec).unwrap();
