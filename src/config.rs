@@ -159,7 +159,11 @@ impl Config {
             None => Err(Error::UnknownFormat {
                 root: root.path.clone(),
                 format: root.format.clone(),
-                known: self.formats.iter().map(|format| format.name()).collect(),
+                known: self
+                    .formats
+                    .iter()
+                    .map(|format| format.about().name)
+                    .collect(),
             }),
         }
     }
@@ -214,7 +218,7 @@ fn add(roots: &mut Vec<RootSpec>, root: &RootSpec, formats: &[&'static dyn Forma
 
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let formats: Vec<&str> = self.formats.iter().map(|x| x.name()).collect();
+        let formats: Vec<&str> = self.formats.iter().map(|x| x.about().name).collect();
         f.debug_struct("Config")
             .field("index_dir", &self.index_dir)
             .field("roots", &self.roots)

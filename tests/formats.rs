@@ -30,10 +30,11 @@ fn names(folder: &Path) -> Vec<String> {
 /// Formats of one file a session; those of many files and of databases have tests of their own.
 fn line_formats() -> impl Iterator<Item = &'static &'static dyn Format> {
     const OF_MANY: [&str; 2] = ["gemini", "qwen"];
-    let of_one =
-        |format: &&&dyn Format| !OF_MANY.contains(&format.name()) && format.database().is_none();
+    let of_one = |format: &&&dyn Format| {
+        !OF_MANY.contains(&format.about().name) && format.about().database.is_none()
+    };
     let formats = FORMATS.iter().filter(of_one);
-    formats.filter(|format| format.shape() == Shape::Lines)
+    formats.filter(|format| format.about().shape == Shape::Lines)
 }
 
 /// All `(case/file)` of a format but the expectations. Cases without have tests of their own, where
@@ -121,7 +122,7 @@ fn pieces(passages: &[Passage], class: Class) -> Vec<String> {
 }
 
 fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut Vec<String>) {
-    let bytes = fs::read(fixtures(format.name()).join(file)).unwrap();
+    let bytes = fs::read(fixtures(format.about().name).join(file)).unwrap();
     let (part, unlisted) = match (format.place(file, false), expected) {
         (
             Placement::Source {
@@ -216,10 +217,12 @@ fn fixtures_read_as_expected() {
     let (mut wrong, mut cases) = (Vec::new(), 0);
     for format in line_formats() {
         let mut expected: BTreeMap<String, Value> = BTreeMap::new();
-        for file in files(format.name()) {
+        for file in files(format.about().name) {
             let case = file.parent().unwrap().to_str().unwrap().to_owned();
             let expected = expected.entry(case.clone()).or_insert_with(|| {
-                let path = fixtures(format.name()).join(&case).join("expected.json");
+                let path = fixtures(format.about().name)
+                    .join(&case)
+                    .join("expected.json");
                 serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
             });
             check(
@@ -244,8 +247,8 @@ fn fixtures_read_as_expected() {
 #[test]
 fn every_prefix_of_every_fixture_is_tiled() {
     for format in line_formats() {
-        for file in files(format.name()) {
-            let bytes = fs::read(fixtures(format.name()).join(&file)).unwrap();
+        for file in files(format.about().name) {
+            let bytes = fs::read(fixtures(format.about().name).join(&file)).unwrap();
             let (whole, _) = cut(*format, &bytes);
             let step = (bytes.len() / 400).max(1);
             for end in (0..bytes.len()).step_by(step) {
@@ -296,8 +299,8 @@ fn collect(value: &Value, key: &str, never: &mut HashSet<String>) {
 fn no_key_id_signature_or_base64_is_text() {
     let (mut never, mut texts) = (HashSet::new(), Vec::new());
     for format in line_formats() {
-        for file in files(format.name()) {
-            let bytes = fs::read(fixtures(format.name()).join(&file)).unwrap();
+        for file in files(format.about().name) {
+            let bytes = fs::read(fixtures(format.about().name).join(&file)).unwrap();
             for entry in cut(*format, &bytes).0 {
                 if let Ok(value) = serde_json::from_slice(&entry.bytes) {
                     collect(&value, "", &mut never);
@@ -332,7 +335,12 @@ fn no_key_id_signature_or_base64_is_text() {
 /// Where agents look is listed; everything else that may be a session is a source all the same.
 #[test]
 fn places() {
-    let format = |name: &str| *FORMATS.iter().find(|known| known.name() == name).unwrap();
+    let format = |name: &str| {
+        *FORMATS
+            .iter()
+            .find(|known| known.about().name == name)
+            .unwrap()
+    };
     let place = |name: &str, path: &str, flat| match format(name).place(Path::new(path), flat) {
         Placement::Source { part, unlisted, .. } => (Some(part), unlisted.is_none()),
         Placement::Ignore(_) | Placement::Database => (None, false),
@@ -402,7 +410,10 @@ fn long_custom_data_is_marked_as_cut() {
 
 #[test]
 fn system_prompts_and_tool_schemas_are_apart() {
-    let agentuse = FORMATS.iter().find(|f| f.name() == "agentuse").unwrap();
+    let agentuse = FORMATS
+        .iter()
+        .find(|f| f.about().name == "agentuse")
+        .unwrap();
     for (path, record, expected) in [
         (
             "s/tools.json",
@@ -426,7 +437,7 @@ fn system_prompts_and_tool_schemas_are_apart() {
         assert!(!said.iter().any(|piece| expected.contains(&piece.as_str())));
     }
     let talk = r#"{"type":"message","id":"a","message":{"role":"user","content":"hello"}}"#;
-    let pi = FORMATS.iter().find(|f| f.name() == "pi").unwrap();
+    let pi = FORMATS.iter().find(|f| f.about().name == "pi").unwrap();
     assert!(!pi.facts(talk.as_bytes()).has_prompt);
     assert!(
         pi.prompts_at(Path::new("s.jsonl"), talk.as_bytes())

@@ -395,7 +395,10 @@ fn what_the_agent_does_not_see_is_marked() {
 /// Holds the leaf in each session's row against the one in its tree. `of` is the format of all of
 /// them.
 fn compare_with_rows(of: &str, what: &str, index: &Index) -> usize {
-    let format = FORMATS.iter().find(|format| format.name() == of).unwrap();
+    let format = FORMATS
+        .iter()
+        .find(|format| format.about().name == of)
+        .unwrap();
     let rows = index
         .sql("SELECT path, leaf FROM sessions", &[])
         .unwrap()
@@ -419,7 +422,7 @@ fn compare_with_rows(of: &str, what: &str, index: &Index) -> usize {
         }
         compared += 1;
     }
-    println!("{compared} of {}", format.name());
+    println!("{compared} of {}", format.about().name);
     compared
 }
 
@@ -429,8 +432,8 @@ fn compare_with_rows(of: &str, what: &str, index: &Index) -> usize {
 fn the_row_and_the_tree_of_every_fixture_agree_where_it_stands() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut compared = 0;
-    for format in FORMATS.iter().filter(|format| format.has_branches()) {
-        let (name, folder) = (format.name(), fixtures.join(format.name()));
+    for format in FORMATS.iter().filter(|format| format.about().has_branches) {
+        let (name, folder) = (format.about().name, fixtures.join(format.about().name));
         if !folder.is_dir() {
             continue;
         }

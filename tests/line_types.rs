@@ -161,7 +161,12 @@ fn write(agent: &str, table: Table, out: &mut String) {
 
 #[test]
 fn the_table_of_line_types_is_what_the_fixtures_say() {
-    let format = |name: &str| *FORMATS.iter().find(|format| format.name() == name).unwrap();
+    let format = |name: &str| {
+        *FORMATS
+            .iter()
+            .find(|format| format.about().name == name)
+            .unwrap()
+    };
     let mut out = "| agent | line, role | fixture | listed | searched | counted |\n\
                    |---|---|---|---|---|---|\n"
         .to_owned();

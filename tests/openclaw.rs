@@ -1669,7 +1669,11 @@ fn openclaw_is_a_format_with_its_places() {
         (".openclaw", &["agents"][..])
     );
     assert_eq!(agent.dir_variables, ["OPENCLAW_STATE_DIR"]);
-    assert!(FORMATS.iter().any(|format| format.name() == agent.format));
+    assert!(
+        FORMATS
+            .iter()
+            .any(|format| format.about().name == agent.format)
+    );
     // It is no longer told as one that is not read.
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join(".openclaw/agents/main/sessions/s1.jsonl");

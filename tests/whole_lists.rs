@@ -24,13 +24,13 @@ fn config(store: &mut Store) -> Config {
     let mut config = store.config();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     for format in FORMATS {
-        let Ok(cases) = fs::read_dir(fixtures.join(format.name())) else {
+        let Ok(cases) = fs::read_dir(fixtures.join(format.about().name)) else {
             continue;
         };
         let mut cases: Vec<PathBuf> = cases.map(|case| case.expect("a case").path()).collect();
         cases.sort();
         for (number, case) in cases.iter().filter(|case| case.is_dir()).enumerate() {
-            let mut root = root(format.name(), format.name(), case);
+            let mut root = root(format.about().name, format.about().name, case);
             // Some came from another machine.
             root.host = number.is_multiple_of(4).then(|| "desk".to_owned());
             config.roots.push(root);

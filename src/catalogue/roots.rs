@@ -125,10 +125,8 @@ impl Catalogue {
     /// All roots with their counts.
     pub fn roots(&self, formats: &[&dyn Format]) -> Result<Vec<RootCounts>, Error> {
         let alone = formats.iter().map(|format| {
-            (
-                format.name().to_owned(),
-                format.kinds_that_stand_alone().into(),
-            )
+            let about = format.about();
+            (about.name.to_owned(), about.kinds_that_stand_alone.into())
         });
         let alone = serde_json::Value::Object(alone.collect()).to_string();
         let sql = format!(

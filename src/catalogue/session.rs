@@ -11,7 +11,7 @@ use super::error::Error;
 use super::open::Catalogue;
 use super::rank::RankedTimes;
 use super::write::{flag, key_range};
-use crate::format::{Format, ListOrder, Shape, SourceFacts};
+use crate::format::{Format, ListOrder, SourceFacts};
 use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::repository::FoundRemote;
 use crate::source::identity::nearest_ms;
@@ -64,7 +64,7 @@ impl Catalogue {
         if is_renamed {
             self.note_names(session)?;
         }
-        let of_steps = format.shape() == Shape::Document;
+        let of_steps = format.about().has_many_sources();
         if of_steps {
             self.settle_steps(session)?;
         }
@@ -224,7 +224,7 @@ impl Catalogue {
             .max()
             .unwrap_or_default();
         let times = RankedTimes {
-            by_creation: format.list_order() == ListOrder::Created,
+            by_creation: format.about().list_order == ListOrder::Created,
             is_listed: facts.hidden.is_none(),
             modified_ms: facts.modified_ms,
             file_ms,

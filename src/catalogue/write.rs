@@ -320,7 +320,7 @@ impl Catalogue {
         self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
-        let of_many = format.has_many_sources();
+        let of_many = format.about().has_many_sources();
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }

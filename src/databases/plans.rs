@@ -25,8 +25,10 @@ const SCHEMA: &str = "
 
 fn opencode() -> &'static Database {
     let mut formats = FORMATS.iter();
-    let format = formats.find(|format| format.name() == "opencode").unwrap();
-    format.database().unwrap()
+    let format = formats
+        .find(|format| format.about().name == "opencode")
+        .unwrap();
+    format.about().database.unwrap()
 }
 
 /// Sessions of so many messages, each of three parts.

@@ -27,8 +27,10 @@ const SCHEMA: &str = "
 
 fn openclaw() -> &'static Database {
     let mut formats = FORMATS.iter();
-    let format = formats.find(|format| format.name() == "openclaw").unwrap();
-    format.database().unwrap()
+    let format = formats
+        .find(|format| format.about().name == "openclaw")
+        .unwrap();
+    format.about().database.unwrap()
 }
 
 struct Store {

@@ -150,7 +150,7 @@ fn read_together<'a>(
 /// The ranges that a thread takes at once, by their numbers: all of a session in a database, which
 /// is read as a whole when it is opened, and of a file one.
 fn parts_of_one(ranges: &[Range]) -> Vec<std::ops::Range<usize>> {
-    let is_one = |a: &Range, b: &Range| a.source == b.source && a.format.database().is_some();
+    let is_one = |a: &Range, b: &Range| a.source == b.source && a.format.about().database.is_some();
     let (mut parts, mut next) = (Vec::new(), 0);
     for part in ranges.chunk_by(is_one) {
         parts.push(next..next + part.len());
@@ -363,7 +363,11 @@ fn entries(
             asked: BacklogEntry {
                 key,
                 time_ms: row.searched_ms,
-                standing: Standing::of(Class::Prose, range.format.is_name(row.kind), row.role),
+                standing: Standing::of(
+                    Class::Prose,
+                    range.format.about().is_name(row.kind),
+                    row.role,
+                ),
                 admitted: scope.admits(&facts) && scope.allow.is_none_or(|allow| allow(key)),
             },
             start: row.start,

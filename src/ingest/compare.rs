@@ -176,7 +176,7 @@ fn readable_part(
 ) -> Result<(bool, u64), Finding> {
     let stored = &state.known.stored;
     let observed = path.identity(format).map_err(|error| unreadable(&error))?;
-    if stored.revision != format.revision() {
+    if stored.revision != format.about().revision {
         return Err(Finding::Behind("has to be read again".into()));
     }
     let is_same = is_same(&observed, &stored.identity);

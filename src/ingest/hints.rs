@@ -301,7 +301,10 @@ fn add_sessions(
         look: Look::Changes,
     };
     databases.add_to(discovery)?;
-    let documents = format.database().and_then(|database| database.documents);
+    let documents = format
+        .about()
+        .database
+        .and_then(|database| database.documents);
     let Some(folder) = documents.map(|documents| documents.folder) else {
         return Ok(true);
     };
@@ -346,7 +349,7 @@ fn looks_the_same(plan: &SourcePlan<'_>, scan: &HintScan<'_>) -> bool {
         && known.unlisted == plan.unlisted
         && stored.racy
         && stored.identity == found.identity
-        && stored.revision == scan.root.format.revision()
+        && stored.revision == scan.root.format.about().revision
 }
 
 /// Settle racy files: every change of them was notified, and there was none since they were read,

@@ -351,14 +351,16 @@ fn place_of(spec: &RootSpec, relative: &str) -> SourcePath {
 /// are its lines, which would not say which rows they are.
 pub fn can_be_kept(format: &dyn Format) -> bool {
     format
-        .database()
+        .about()
+        .database
         .is_none_or(|database| !database.holds_lines())
 }
 
 /// Whether `archive on` without a name means this agent too. One that has its sessions in a
 /// database, of which some hold many gigabytes, has to be named where it deletes none by itself.
 pub fn is_meant_unnamed(agent: &str, format: &dyn Format) -> bool {
-    format.database().is_none() || agent_called(agent).is_some_and(|agent| agent.deletes.is_some())
+    format.about().database.is_none()
+        || agent_called(agent).is_some_and(|agent| agent.deletes.is_some())
 }
 
 #[cfg(test)]

@@ -50,7 +50,8 @@ impl DatabaseListing<'_> {
     /// Add the sessions of the databases that were found.
     pub fn add_to(&self, discovery: &mut Discovery) -> Result<(), Error> {
         let (spec, format) = (self.spec, self.format);
-        let (Some(database), true) = (format.database(), !discovery.databases.is_empty()) else {
+        let (Some(database), true) = (format.about().database, !discovery.databases.is_empty())
+        else {
             return Ok(());
         };
         let (folders, others): (Vec<_>, Vec<_>) = std::mem::take(&mut discovery.databases)

@@ -94,7 +94,7 @@ impl<'a> SourcePlan<'a> {
             return Ok(());
         };
         self.checkpoint = catalogue.checkpoint(known.source)?;
-        let is_valid = known.stored.revision == self.format.revision();
+        let is_valid = known.stored.revision == self.format.about().revision;
         let is_live = known.gone_ms.is_none() && self.gone_ms.is_none();
         if is_valid && is_live && is_in_database(self.format, self.relative) {
             self.stored = catalogue.entry_spans(known.source)?;
@@ -188,8 +188,8 @@ fn is_current(known: Option<&StoredSource>, found: &FoundSource, format: &dyn Fo
             && decide(
                 Some(&k.stored),
                 &found.identity,
-                format.write_mode(),
-                format.revision(),
+                format.about().write_mode,
+                format.about().revision,
             ) == Decision::Unchanged
     })
 }

@@ -232,7 +232,7 @@ impl Reader<'_> {
             length: self.length,
             racy: self.racy,
             unproven: self.unproven,
-            revision: self.plan.format.revision(),
+            revision: self.plan.format.about().revision,
             consumed: 0,
             proof: Proof::default(),
             fold: Fold::default(),
@@ -402,7 +402,7 @@ impl Reader<'_> {
         chunk.racy |= shown.is_some() && at >= self.length;
         // The row of a session of several files is also made where another of them has changed,
         // from what is stored of this one.
-        let shown = shown.filter(|_| !self.plan.format.has_several_files());
+        let shown = shown.filter(|_| !self.plan.format.about().has_several_files);
         self.close(&mut chunk, at, shown, true);
         emit(chunk, self.rest_packed(file, since)?);
         Ok(since)

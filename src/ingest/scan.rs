@@ -37,7 +37,7 @@ fn folders(
         // Another file of its session may decide whether a file is excluded, so all files are
         // looked at.
         _ if !config.rules.exclude().is_empty() => Folders::default(),
-        Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
+        Some(root) => Folders::of(catalogue.folders(root, format.about().revision, now_ms)?),
         None => Folders::default(),
     })
 }
@@ -159,7 +159,7 @@ impl RootScan {
         }
         let full = self.folders.is_empty();
         let (changed, gone) = self.folders.changes(&seen);
-        let full_scan = full.then_some((format.revision(), now_ms));
+        let full_scan = full.then_some((format.about().revision, now_ms));
         catalogue.note_folders(root, full_scan, &changed, &gone)
     }
 }

@@ -7,7 +7,7 @@ use super::plan::SourcePlan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
 use crate::databases::{KnownIdentities, store};
-use crate::format::{Format, Shape};
+use crate::format::{About, Format, Shape};
 use crate::model::Placement;
 use crate::source::content::file_name;
 use crate::source::root::RootSpec;
@@ -37,9 +37,9 @@ pub fn catalogue_file(
             )
     };
     // The first dialect of a format stands for all, because the file does not say whose it is.
-    let is_first = |format: &dyn Format| format.family() == format.name();
-    let may_read = |format: &dyn Format| is_first(format) && may_read(format);
-    for format in formats.iter().filter(|format| may_read(**format)) {
+    let is_first = |about: About| about.family == about.name;
+    let may_read = |format: &&&dyn Format| is_first(format.about()) && may_read(**format);
+    for format in formats.iter().filter(may_read) {
         let within = match whole_session(path, *format) {
             Whole::Session(key) => Some(key),
             Whole::Nothing => continue,
@@ -67,7 +67,7 @@ enum Whole {
 }
 
 fn whole_session(path: &Path, format: &dyn Format) -> Whole {
-    let documents = format.database().filter(|_| !path.is_dir());
+    let documents = format.about().database.filter(|_| !path.is_dir());
     let Some(documents) = documents.and_then(|database| store(path, database)) else {
         return Whole::None;
     };
@@ -86,7 +86,7 @@ fn read_as(
 ) -> Result<std::io::Result<(Catalogue, RootSpec, u8)>, Error> {
     let spec = RootSpec {
         flat: true,
-        ..RootSpec::new(format.name(), path.parent().unwrap_or(path))
+        ..RootSpec::new(format.about().name, path.parent().unwrap_or(path))
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (path, name) = match within.map(file_name) {

@@ -96,7 +96,7 @@ impl Snapshot<'_> {
         // Where later lines replace earlier ones, some of these undo what is written. Where lines
         // name the place at which the session stands, that is another one than is asked for.
         let format = self.config().format(&stored.format);
-        let is_alone = format.is_some_and(|format| format.same_id_replaces())
+        let is_alone = format.is_some_and(|format| format.about().same_id_replaces)
             || !all && self.leaf_rule(stored) == LeafRule::Named;
         let is_beside = |entry: &EntryPosition<'_>| {
             // A file whose entries form one line has no other branch.

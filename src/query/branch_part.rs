@@ -54,7 +54,7 @@ struct Nearby {
     keys: Vec<i64>,
     focus: i64,
     /// Whether what stands beside each other in the file hangs together, whatever its parents: see
-    /// [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
+    /// [`About::answers_hang_on_calls`](crate::format::About::answers_hang_on_calls).
     hangs: bool,
     /// The id by which the next entry is known.
     next: Option<String>,
@@ -174,8 +174,9 @@ impl Snapshot<'_> {
         let Some(format) = self.config().format(&stored.format) else {
             return Ok(None);
         };
-        let is_tree = !format.is_linear() && !format.is_one_line(stored.version);
-        if !is_tree || format.same_id_replaces() || stored.base.is_some() {
+        let about = format.about();
+        let is_tree = !about.is_linear && !format.is_one_line(stored.version);
+        if !is_tree || about.same_id_replaces || stored.base.is_some() {
             return Ok(None);
         }
         let focus = match through {
@@ -188,7 +189,7 @@ impl Snapshot<'_> {
         if self.is_beside(focus)? {
             return Ok(None);
         }
-        let hangs = format.answers_hang_on_calls();
+        let hangs = about.answers_hang_on_calls;
         let mut above = Nearby::new(focus, hangs, count);
         let mut below = Nearby::new(focus, hangs, count);
         let catalogue = self.catalogue;

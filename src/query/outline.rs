@@ -104,16 +104,17 @@ impl Snapshot<'_> {
     ) -> Result<Outline, Error> {
         let session = stored.session;
         let format = self.config().format(&stored.format);
-        let linear = format.is_some_and(|format| format.is_linear());
+        let about = format.map(|format| format.about());
+        let linear = about.is_some_and(|about| about.is_linear);
         let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
         let mut read = Reading::new(ask, linear || one_line);
-        read.answers_hang_on_calls = format.is_some_and(|format| format.answers_hang_on_calls());
-        read.loses_parents = format.is_some_and(|format| format.loses_parents());
-        read.same_id_replaces = ask.without != Without::Nothing
-            && format.is_some_and(|format| format.same_id_replaces());
+        read.answers_hang_on_calls = about.is_some_and(|about| about.answers_hang_on_calls);
+        read.loses_parents = about.is_some_and(|about| about.loses_parents);
+        read.same_id_replaces =
+            ask.without != Without::Nothing && about.is_some_and(|about| about.same_id_replaces);
         // A linear session that is spread over many files is shown in another order than these are
         // read in.
-        let is_spread = format.is_some_and(|format| format.has_many_sources());
+        let is_spread = about.is_some_and(|about| about.has_many_sources());
         let by_time = match linear && is_spread {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,
@@ -171,17 +172,17 @@ struct Reading<'a> {
     in_line: bool,
     may_lead: Vec<bool>,
     leaf: Leaf<u32>,
-    /// See [`Format::answers_hang_on_calls`](crate::format::Format::answers_hang_on_calls).
+    /// See [`About::answers_hang_on_calls`](crate::format::About::answers_hang_on_calls).
     answers_hang_on_calls: bool,
     parts: Vec<TurnPart>,
-    /// See [`Format::loses_parents`](crate::format::Format::loses_parents).
+    /// See [`About::loses_parents`](crate::format::About::loses_parents).
     loses_parents: bool,
     /// Whether an entry is a subagent's, where parents are lost.
     sidechain: Vec<bool>,
     /// Of each there the last entry before it that has its parent's id: what was written again
     /// under one id goes on from what was written again.
     above_before: Vec<u32>,
-    /// See [`Format::same_id_replaces`](crate::format::Format::same_id_replaces).
+    /// See [`About::same_id_replaces`](crate::format::About::same_id_replaces).
     same_id_replaces: bool,
     replaced: Vec<(i64, u32)>,
     silent: Vec<bool>,

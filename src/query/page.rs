@@ -332,6 +332,7 @@ fn roots(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<Vec<Root>, Error>
         if let Some(number) = catalogue.root_of(&spec.agent, &spec.path)? {
             let (format, label) = catalogue.root_is(number)?;
             let known = snapshot.config().format(&format);
+            let known = known.map(|format| format.about());
             roots.push(Root {
                 number,
                 agent: spec.agent.clone(),
@@ -339,8 +340,8 @@ fn roots(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<Vec<Root>, Error>
                 head: head(&spec.agent, label.as_deref(), spec.host.as_deref(), 0)
                     .map_err(|e| Error::io(&spec.path, e.into()))?,
                 label,
-                by_creation: known.is_some_and(|format| format.list_order() == ListOrder::Created),
-                has_projects: known.is_some_and(|format| format.has_projects()),
+                by_creation: known.is_some_and(|known| known.list_order == ListOrder::Created),
+                has_projects: known.is_some_and(|known| known.has_projects),
                 format,
                 asked: scope
                     .agent

@@ -260,7 +260,7 @@ impl Snapshot<'_> {
             return Ok(Some(masked(&bytes, shape, is_at_rest(modified_ms), mask)));
         }
         let rows = String::from_utf8_lossy(&bytes);
-        let document = format.exported(&rows);
+        let document = format.about().exported.and_then(|exported| exported(&rows));
         let shape = Shape::Document;
         Ok(document.map(|document| masked(document.as_bytes(), shape, true, mask)))
     }
@@ -320,7 +320,10 @@ fn within(flat: bool, path: &str) -> String {
 fn path_of(format: &dyn Format, relative: &str) -> Result<String, &'static str> {
     let path = with_slashes(relative);
     if content::is_in_database(format, relative) {
-        let key = path.rsplit('/').next().filter(|_| format.exports());
+        let key = path
+            .rsplit('/')
+            .next()
+            .filter(|_| format.about().exported.is_some());
         let key = key.ok_or("it is rows of a database of which its agent exports no document")?;
         return Ok(format!("{key}.json"));
     }

@@ -313,7 +313,7 @@ impl Snapshot<'_> {
         let mut rows = String::new();
         let read = self.content(session)?.read_to_string(&mut rows);
         read.map_err(|error| Error::io(&session.path, error))?;
-        Ok(format.exported(&rows))
+        Ok(format.about().exported.and_then(|exported| exported(&rows)))
     }
 
     /// The exact bytes of one entry, or of the session's main file.

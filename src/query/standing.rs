@@ -22,7 +22,8 @@ impl Snapshot<'_> {
     /// Whether entries of the session may be off its active branch: because it is a tree, or
     /// because its end was taken back.
     pub(super) fn has_branches(&self, stored: &StoredSession) -> bool {
-        let is_tree = self.format_of(stored).map(Format::has_branches);
+        let format = self.format_of(stored);
+        let is_tree = format.map(|format| format.about().has_branches);
         is_tree
             .is_some_and(|is_tree| is_tree || matches!(self.leaf_rule(stored), LeafRule::Before(_)))
     }

@@ -210,9 +210,9 @@ fn parse_root(
 /// Names that `--root` and `--agent` take. (`--root` takes those of dialects too.)
 pub fn known_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-    for format in FORMATS {
-        if !names.contains(&format.family()) {
-            names.push(format.name());
+    for format in FORMATS.iter().map(|format| format.about()) {
+        if !names.contains(&format.family) {
+            names.push(format.name);
         }
     }
     names

@@ -305,13 +305,14 @@ pub fn discover_changes(
 pub fn vouches(flat: bool, format: &dyn Format) -> bool {
     // Windows reports neither inode nor change time.
     // Databases are written in place.
-    let is_renamed = format.write_mode() == WriteMode::Rename && format.database().is_none();
+    let about = format.about();
+    let is_renamed = about.write_mode == WriteMode::Rename && about.database.is_none();
     cfg!(unix) && !flat && is_renamed
 }
 
 /// Whether the file is a part of a database beside it.
 fn is_companion(path: &Path, flat: bool, format: &dyn Format) -> bool {
-    format.database().is_some()
+    format.about().database.is_some()
         && path
             .to_str()
             .and_then(companion)

@@ -80,8 +80,8 @@ fn named(name: &str) -> Option<(&'static str, &'static str)> {
     of_agent
         .or_else(|| AGENTS.iter().find_map(also))
         .or_else(|| {
-            let format = format_named(FORMATS, name)?;
-            Some((format.name(), format.name()))
+            let format = format_named(FORMATS, name)?.about();
+            Some((format.name, format.name))
         })
 }
 
@@ -146,7 +146,7 @@ impl RootSpec {
 
     /// Whether the formats of both, which are among these, find the same sessions in a folder.
     pub(crate) fn is_of_family(&self, other: &RootSpec, formats: &[&'static dyn Format]) -> bool {
-        let family = |root: &RootSpec| Some(format_named(formats, &root.format)?.family());
+        let family = |root: &RootSpec| Some(format_named(formats, &root.format)?.about().family);
         self.format == other.format || family(self).is_some_and(|one| family(other) == Some(one))
     }
 

@@ -32,7 +32,7 @@ pub fn formats(bytes: &[u8]) {
                         format!("{of_line:?}"),
                         format!("{facts:?}"),
                         "{}",
-                        format.name()
+                        format.about().name
                     );
                 }
                 let mut fold = Fold::default();

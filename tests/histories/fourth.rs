@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use sessionary::format::{Format, Shape, SourceFacts, WriteMode};
+use sessionary::format::{About, Format, Shape, SourceFacts, WriteMode};
 use sessionary::index::{ListScope, SearchScope, ShowScope};
 use sessionary::model::{Class, Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 use sessionary::{Config, Freshness, Index, Indexer};
@@ -18,17 +18,13 @@ struct FolderFormat;
 static FOLDER_FORMAT: FolderFormat = FolderFormat;
 
 impl Format for FolderFormat {
-    fn name(&self) -> &'static str {
-        "mine"
-    }
-    fn revision(&self) -> u32 {
-        1
-    }
-    fn shape(&self) -> Shape {
-        Shape::Document
-    }
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Rename
+    fn about(&self) -> About {
+        About {
+            revision: 1,
+            shape: Shape::Document,
+            write_mode: WriteMode::Rename,
+            ..About::of("mine")
+        }
     }
     fn place(&self, relative: &Path, _flat: bool) -> Placement {
         if relative.extension().is_none_or(|e| e != "json") {

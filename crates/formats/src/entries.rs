@@ -210,7 +210,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_that_cannot_be_read_hides_no_other() {
-        let pi = FORMATS.iter().find(|format| format.name() == "pi").unwrap();
+        let pi = FORMATS
+            .iter()
+            .find(|format| format.about().name == "pi")
+            .unwrap();
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("sessions");
         assert!(session_files(*pi, &root).is_err());

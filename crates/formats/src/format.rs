@@ -9,44 +9,9 @@ use std::fmt::Debug;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-use crate::database::Database;
+use crate::about::{About, Shape};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::names::Names;
-
-/// How a source is cut into records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// One JSON value per line.
-    Lines,
-    /// One JSON value per file.
-    Document,
-    /// Text that is no record: the whole file is one entry, whatever its bytes.
-    Text,
-    /// One JSON value per file that holds many records: [`Format::elements`] says where they are.
-    Elements,
-}
-
-/// The time by which an agent's own list is sorted, newest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ListOrder {
-    /// When the session was last modified, as the agent says.
-    Modified,
-    /// When it was created; a session without that time comes last.
-    Created,
-}
-
-/// How the agent changes a file it has written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WriteMode {
-    /// Grows at the end: growth is proven by the tail before it.
-    Append,
-    /// May change anywhere at any time: every change is proven by all blocks.
-    Overwrite,
-    /// Replaced as a whole by rename.
-    Rename,
-}
 
 /// What the file system knows of a source when its session is folded.
 #[derive(Debug, Clone)]
@@ -65,61 +30,21 @@ pub struct SourceFacts<'a> {
     pub problems: (u64, Option<&'a str>),
 }
 
-/// Kinds of entries whose text is a name in the formats that are known.
-const NAMES: [&str; 10] = [
-    "session_info",
-    "label",
-    "title",
-    "custom-title",
-    "custom_title",
-    "ai-title",
-    "summary",
-    "session",
-    "session_nodes",
-    "session_windows",
-];
-
 /// How the session files of an agent are read.
 pub trait Format: Debug + Send + Sync {
-    /// Its name, as stored and as typed in `--root NAME:DIR`.
-    fn name(&self) -> &'static str;
-    /// The name of the format whose files these are too: in a folder both find the same sessions.
-    fn family(&self) -> &'static str {
-        self.name()
-    }
-    /// Raised when the same bytes yield other facts or passages: sources of this format are read
-    /// again.
-    fn revision(&self) -> u32;
+    /// What is so of all its files.
+    fn about(&self) -> About;
     /// Whether an entry of this [kind](Facts::kind) is of a type that some version of the agent is
     /// known to write, whatever is read of it. A format that cannot tell says yes.
     fn knows(&self, kind: &str) -> bool {
         let _ = kind;
         true
     }
-    /// The [kinds](Facts::kind) of entries of which a file may hold nothing else, as what an agent
-    /// notes of sessions: it has a known shape, though it says neither when nor where it was
-    /// written.
-    fn kinds_that_stand_alone(&self) -> &'static [&'static str] {
-        &[]
-    }
-    /// Whether the prose of an entry of this [kind](Facts::kind) is what the session is called, or
-    /// a label: searches rank that before everything else.
-    fn is_name(&self, kind: &str) -> bool {
-        NAMES.contains(&kind)
-    }
-    /// How sources are cut into records.
-    fn shape(&self) -> Shape;
     /// How the source at `path` is cut, where a session's files are not all alike.
     fn shape_of(&self, path: &Path) -> Shape {
         let _ = path;
-        self.shape()
+        self.about().shape
     }
-    /// Whether a session is so many small files that its row is made once all of them are in.
-    fn has_many_sources(&self) -> bool {
-        self.shape() == Shape::Document
-    }
-    /// How the agent writes.
-    fn write_mode(&self) -> WriteMode;
     /// The file whose text is the working directory of the session at `path`, for agents that
     /// write it nowhere else.
     fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
@@ -174,68 +99,20 @@ pub trait Format: Debug + Send + Sync {
         let _ = main;
         None
     }
-    /// Whether entries have ids but no tree: they are shown in one line, in file order. Those of
-    /// [many sources](Format::has_many_sources) are shown by time, each followed by those that name
-    /// it as their parent.
-    fn is_linear(&self) -> bool {
-        false
-    }
     /// Whether the entries of a session of this version are one line in file order, each going on
     /// from the one before, whatever ids and parents they name.
     fn is_one_line(&self, version: Option<i64>) -> bool {
         let _ = version;
         false
     }
-    /// Whether a session may be in several files of which some grow line by line: then a last line
-    /// that is not whole yet does not count in the session's row.
-    fn has_several_files(&self) -> bool {
-        false
-    }
-    /// Whether an entry with the id of an earlier one is that one as it is now: it is shown in the
-    /// earlier one's place.
-    fn same_id_replaces(&self) -> bool {
-        false
-    }
-    /// Whether a session may branch, so that entries stand on its active branch or on another.
-    /// Without ids they are one branch.
-    fn has_branches(&self) -> bool {
-        !self.is_linear()
-    }
     /// How it is known where a session stands of which [`SessionFacts::own`] says this.
     fn leaf_rule(&self, own: Option<&serde_json::Value>) -> LeafRule {
         let _ = own;
         LeafRule::OfEntries
     }
-    /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
-    /// same answer of the model. Such answers stand where their calls stand: only something else
-    /// than them makes a branch.
-    fn answers_hang_on_calls(&self) -> bool {
-        false
-    }
-    /// Whether the agent loses entries and names others as their own descendants, though nobody
-    /// branched there. What names a parent that is in no entry goes on from the entry before it,
-    /// and so does the first of a cycle.
-    fn loses_parents(&self) -> bool {
-        false
-    }
-    /// Whether sessions are of projects, which the agent records as `projectRoot` beside their
-    /// working directories.
-    fn has_projects(&self) -> bool {
-        false
-    }
-    /// How the agent's own list is sorted.
-    fn list_order(&self) -> ListOrder {
-        ListOrder::Modified
-    }
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all
     /// projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
-    /// The database of the agent's that holds many sessions, at the paths that [`Format::place`]
-    /// calls one. A session in it is a source whose path is the database's with the session's key
-    /// below it, of one line for each row.
-    fn database(&self) -> Option<&'static Database> {
-        None
-    }
     /// The key of the session to which the rows under `key` in the database at `database` (below a
     /// root) belong, where files belong to it too; `None`: it is in that database alone.
     fn place_within(&self, database: &Path, key: &str) -> Option<String> {
@@ -248,16 +125,6 @@ pub trait Format: Debug + Send + Sync {
     fn names(&self, root: &Path) -> Option<&'static Names> {
         let _ = root;
         None
-    }
-    /// The document that the agent itself exports of a session in [`Format::database`] with these
-    /// lines of rows; `None` where it exports none, or it is not known how.
-    fn exported(&self, rows: &str) -> Option<String> {
-        let _ = rows;
-        None
-    }
-    /// Whether there is such a document of most sessions.
-    fn exports(&self) -> bool {
-        false
     }
     /// Why nothing below the folder at `folder` (below a root) belongs to a session; `None` if
     /// something may. Such a folder is not listed.
@@ -278,11 +145,6 @@ pub trait Format: Debug + Send + Sync {
     fn passed_over(&self, beginning: &[u8]) -> usize {
         let _ = beginning;
         0
-    }
-    /// Whether the agent passes over NUL bytes before a line, so that it sees what stands behind
-    /// them: a file system that went down leaves them.
-    fn passes_over_nuls(&self) -> bool {
-        false
     }
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;

@@ -26,5 +26,8 @@ pub static FORMATS: &[&dyn Format] = &[
 
 /// The format of that name, among these.
 pub fn format_named(formats: &[&'static dyn Format], name: &str) -> Option<&'static dyn Format> {
-    formats.iter().copied().find(|format| format.name() == name)
+    formats
+        .iter()
+        .copied()
+        .find(|format| format.about().name == name)
 }

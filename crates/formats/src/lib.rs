@@ -50,6 +50,7 @@
     )
 )]
 
+mod about;
 mod agents;
 pub mod agentuse;
 pub mod claude;
@@ -87,9 +88,10 @@ mod testing;
 mod title;
 mod tools;
 
+pub use about::{About, ListOrder, Shape, WriteMode};
 pub use agents::{AGENTS, Agent, agent_called};
 pub use entries::{Entry, Read, SessionFiles, read_file, session_files};
-pub use format::{Format, ListOrder, Shape, SourceFacts, WriteMode};
+pub use format::{Format, SourceFacts};
 pub use injected::{injected_blocks, pasted_blocks};
 pub use known::{FORMATS, format_named};
 pub use remote::remote_of;

@@ -46,7 +46,7 @@ fn fixtures() -> PathBuf {
 
 /// The sessions of `fixtures/<format>/<case>`, by their keys.
 pub fn sessions(format: &dyn Format, case: &str) -> BTreeMap<String, Read> {
-    let root = fixtures().join(format.name()).join(case);
+    let root = fixtures().join(format.about().name).join(case);
     let mut sources: BTreeMap<String, Vec<(PathBuf, SourcePart, Option<String>)>> = BTreeMap::new();
     for relative in files(format, &root, Path::new("")) {
         if let Placement::Source {
@@ -176,7 +176,7 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(21);
         let mut damaged = 0;
         for format in formats {
-            for case in fs::read_dir(fixtures().join(format.name())).unwrap() {
+            for case in fs::read_dir(fixtures().join(format.about().name)).unwrap() {
                 let root = case.unwrap().path();
                 for path in files(format, &root, Path::new("")) {
                     let is_lines = format.shape_of(&path) == Shape::Lines;

@@ -88,7 +88,7 @@ pub fn seal<'a>(manifests: impl Iterator<Item = &'a Manifest>) -> String {
 pub fn beside(place: &Place) -> Option<Place> {
     let agent = agent_called(&place.agent);
     let format = agent.map_or(&*place.agent, |agent| agent.format);
-    let format = FORMATS.iter().find(|of| of.name() == format)?;
+    let format = FORMATS.iter().find(|of| of.about().name == format)?;
     let path = format.cwd_beside(Path::new(&place.path))?;
     Some(Place {
         agent: place.agent.clone(),

@@ -113,7 +113,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
         let may_be = range.place.is_none()
             && range.bytes <= bytes
             && range.last - range.first < few
-            && range.format.database().is_some()
+            && range.format.about().database.is_some()
             && !range.path.is_archived()
             && has_rows(range.format, &range.path);
         if !may_be {

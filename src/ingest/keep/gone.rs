@@ -49,7 +49,7 @@ impl Keeper {
         let root_is_gone = discovery.root_is_gone(&spec.path);
         for lost in lost(discovery, known) {
             let is_gone = root_is_gone || !discovery.hides(&lost.relative);
-            let is_read = lost.stored.revision == format.revision() && !lost.unread;
+            let is_read = lost.stored.revision == format.about().revision && !lost.unread;
             let gone_ms = match lost.gone_ms {
                 Some(_) if is_read => continue,
                 since => since.unwrap_or(now_ms),
@@ -328,7 +328,10 @@ fn is_left_alone(spec: &RootSpec, format: &dyn Format, relative: &str) -> bool {
 
 /// Whether a session of documents that are gone is in a database, which has taken it over.
 fn is_taken_over(format: &dyn Format, relative: &str, discovery: &Discovery) -> bool {
-    let documents = format.database().and_then(|database| database.documents);
+    let documents = format
+        .about()
+        .database
+        .and_then(|database| database.documents);
     let (Some(documents), Some((folder, name))) = (documents, relative.rsplit_once('/')) else {
         return false;
     };

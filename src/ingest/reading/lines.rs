@@ -29,7 +29,7 @@ impl<E: Entries> LineParser<'_, '_, E> {
             return None;
         }
         let nuls = line.iter().take_while(|byte| **byte == 0).count();
-        if nuls > 0 && format.passes_over_nuls() && whole(&line[nuls..]).is_some() {
+        if nuls > 0 && format.about().passes_over_nuls && whole(&line[nuls..]).is_some() {
             self.add_problem(at, nuls, flags & flag::PROVISIONAL != 0, NULS.to_owned());
             self.add_line(&line[nuls..], at + nuls as u64, flags);
             return None;

@@ -11,7 +11,7 @@ use crate::source::content::Content;
 /// Whether the source of `plan` is a session in a database.
 pub fn is_rows(plan: &SourcePlan<'_>, file: &Content) -> bool {
     let is_lines = plan.format.shape_of(&plan.path) == Shape::Lines;
-    is_lines && plan.format.database().is_some() && file.rows().is_some()
+    is_lines && plan.format.about().database.is_some() && file.rows().is_some()
 }
 
 /// A proof that grows while its source is read.

@@ -52,8 +52,8 @@ pub fn resume_point(
     let decision = checkpoint::decide(
         Some(stored),
         identity,
-        plan.format.write_mode(),
-        plan.format.revision(),
+        plan.format.about().write_mode,
+        plan.format.about().revision,
     );
     let Some(checkpoint) = &plan.checkpoint else {
         return Ok(ReadStart::beginning());

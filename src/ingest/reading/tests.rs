@@ -108,7 +108,7 @@ fn a_file_that_is_cut_while_it_is_read_is_read_again() {
     assert_eq!((read.entries, read.reads), (10, 2));
     assert_eq!(
         (read.unproven, read.revision),
-        (false, Dialect::PI.revision())
+        (false, Dialect::PI.about().revision)
     );
 }
 
@@ -135,7 +135,7 @@ fn a_file_that_grows_while_it_is_read_is_read_once_and_proven_later() {
     assert_eq!((read.entries, read.reads), (MANY + 1, 1));
     assert_eq!(
         (read.unproven, read.revision),
-        (true, Dialect::PI.revision())
+        (true, Dialect::PI.about().revision)
     );
 }
 

@@ -28,7 +28,8 @@ pub(super) fn own_rows<'p>(plans: &'p [SourcePlan<'p>]) -> Vec<OwnRow<'p>> {
     for plan in plans {
         let is_named = plan
             .format
-            .database()
+            .about()
+            .database
             .is_some_and(|rows| rows.own_rows_name);
         if let (true, None, None) = (is_named, plan.known, plan.gone_ms)
             && let Some(file) = plan.path.parent()
@@ -45,7 +46,7 @@ pub(super) fn own_rows<'p>(plans: &'p [SourcePlan<'p>]) -> Vec<OwnRow<'p>> {
 
 /// Those of one file. One that cannot be read is told when its sessions are read.
 fn of_database<'p>(file: &Path, plans: &[&'p SourcePlan<'p>]) -> Vec<OwnRow<'p>> {
-    let rows = plans[0].format.database();
+    let rows = plans[0].format.about().database;
     let Some(database) = rows.filter(|database| store(file, database).is_none()) else {
         return Vec::new();
     };

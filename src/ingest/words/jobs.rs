@@ -285,7 +285,7 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
         for (entry, record) in &self.records {
             let tools = self.job.tools.get(&entry.key);
             let (flags, ended) = (entry.flags, entry.stop_reason.is_some());
-            let is_name = self.format.is_name(&entry.kind);
+            let is_name = self.format.about().is_name(&entry.kind);
             for passage in passages(self.format, &self.job.path, record, flags, ended) {
                 adder.add(&doc(entry, is_name, passage, tools))?;
                 added += 1;

@@ -31,7 +31,7 @@ pub(super) fn places(
     asked.retain(|entry| !EntryPosition::of(entry).is_beside());
     let catalogue = search.catalogue;
     let is_one_line = format.is_some_and(|format| format.is_one_line(session.version));
-    let has_versions = format.is_some_and(|format| format.same_id_replaces());
+    let has_versions = format.is_some_and(|format| format.about().same_id_replaces);
     let leaf = match is_one_line || has_versions {
         true => None,
         false => search.snapshot.leaf(session)?,
@@ -44,7 +44,7 @@ pub(super) fn places(
         return Ok(HashMap::new());
     }
     // The way up by parents alone does not come by all answers of tools there.
-    let is_plain = format.is_some_and(|format| !format.answers_hang_on_calls());
+    let is_plain = format.is_some_and(|format| !format.about().answers_hang_on_calls);
     if leaf.is_some() && is_plain {
         let compactions = catalogue.compactions(session.session)?;
         let keys = asked.iter().map(|entry| entry.key).collect();

@@ -114,7 +114,7 @@ impl<'i> Inspection<'i> {
             // Where something is excluded, each scan reads all directories, so no fingerprint
             // counts.
             let kept = match config.rules.exclude().is_empty() {
-                true => catalogue.folders(root, format.revision(), now_ms)?,
+                true => catalogue.folders(root, format.about().revision, now_ms)?,
                 false => Vec::new(),
             };
             let fingerprint = |folder: Folder| {

@@ -27,7 +27,7 @@ enum Rows {
 impl SessionKey {
     pub fn of(format: &dyn Format, path: &Path) -> Option<SessionKey> {
         let file = path.parent()?;
-        let (rows, file) = match format.database() {
+        let (rows, file) = match format.about().database {
             Some(database) => (Rows::Database(database), file.to_path_buf()),
             None => {
                 let (names, file) = names_in(format, file)?;
@@ -127,7 +127,7 @@ fn key(name: &str) -> String {
 
 /// Whether a row of the source at `path` can be read without all others: in documents it cannot.
 pub fn has_rows(format: &dyn Format, path: &Path) -> bool {
-    let file = format.database().zip(path.parent());
+    let file = format.about().database.zip(path.parent());
     file.is_none_or(|(database, file)| databases::store(file, database).is_none())
 }
 
@@ -166,7 +166,7 @@ pub fn rows(format: &dyn Format, path: &Path, names: &[&str]) -> io::Result<Vec<
 /// Whether the source at this path below a root is a session in a database.
 pub fn is_in_database(format: &dyn Format, relative: &str) -> bool {
     let file = Path::new(relative).parent();
-    format.database().is_some()
+    format.about().database.is_some()
         && file.is_some_and(|file| format.place(file, false) == Placement::Database)
 }
 

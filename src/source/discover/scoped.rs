@@ -63,7 +63,7 @@ pub fn discover_at(
 /// a database or in it, the database. `None`: there is nothing to look at, as in a folder that is
 /// left out.
 pub fn hinted(format: &dyn Format, flat: bool, path: &str) -> Option<String> {
-    if format.database().is_none() {
+    if format.about().database.is_none() {
         return Some(path.to_owned());
     }
     let is_database = |path: &str| format.place(Path::new(path), flat) == Placement::Database;

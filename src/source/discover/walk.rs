@@ -289,7 +289,7 @@ impl Walk<'_> {
     }
 
     pub fn is_database(&self, path: &Path) -> bool {
-        self.format.database().is_some()
+        self.format.about().database.is_some()
             && path.to_str().is_some()
             && self.format.place(path, self.flat) == Placement::Database
     }
@@ -336,7 +336,8 @@ impl Walk<'_> {
     fn shelf_folders(&self, path: &Path) -> Vec<Identity> {
         let folders = self
             .format
-            .database()
+            .about()
+            .database
             .map(|database| database.shelf_folders());
         let above = self.root.join(path.parent().unwrap_or(Path::new("")));
         let folders = folders

@@ -17,7 +17,7 @@ fn words_side_by_side_in_output_are_so_in_the_record() {
     let mut pairs = 0;
     for format in FORMATS {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-        let fixtures = walkdir::WalkDir::new(fixtures.join(format.name()));
+        let fixtures = walkdir::WalkDir::new(fixtures.join(format.about().name));
         for file in fixtures.into_iter().filter_map(Result::ok) {
             if file.file_type().is_file() {
                 let bytes = fs::read(file.path()).unwrap();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, ListOrder, Shape, SourceFacts, WriteMode};
+use super::{About, Format, ListOrder, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -22,42 +22,24 @@ pub use place::is_session_folder;
 pub struct Agentuse;
 
 impl Format for Agentuse {
-    fn name(&self) -> &'static str {
-        "agentuse"
-    }
-
-    fn revision(&self) -> u32 {
-        9
-    }
-
-    /// A session has no name of its own, only that of its agent; `session.json` also says how the
-    /// run failed.
-    fn is_name(&self, _kind: &str) -> bool {
-        false
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Document
+    fn about(&self) -> About {
+        About {
+            revision: 9,
+            shape: Shape::Document,
+            write_mode: WriteMode::Rename,
+            // A session has no name of its own, only that of its agent; `session.json` also says
+            // how the run failed.
+            names: &[],
+            is_linear: true,
+            has_branches: false,
+            has_projects: true,
+            list_order: ListOrder::Created,
+            ..About::of("agentuse")
+        }
     }
 
     fn shape_of(&self, path: &Path) -> Shape {
         place::shape(path)
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Rename
-    }
-
-    fn is_linear(&self) -> bool {
-        true
-    }
-
-    fn has_projects(&self) -> bool {
-        true
-    }
-
-    fn list_order(&self) -> ListOrder {
-        ListOrder::Created
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Format, Shape, SourceFacts, WriteMode, json};
+use super::{About, Format, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod again;
@@ -40,41 +40,25 @@ pub const GOES_ON_ELSEWHERE: &str = "it goes on in another session";
 pub struct Claude;
 
 impl Format for Claude {
-    fn name(&self) -> &'static str {
-        "claude"
-    }
-
-    fn revision(&self) -> u32 {
-        16
+    fn about(&self) -> About {
+        About {
+            revision: 16,
+            write_mode: WriteMode::Append,
+            // Lines of the conversation say where and when, or who.
+            kinds_that_stand_alone: &types::TYPES,
+            answers_hang_on_calls: true,
+            loses_parents: true,
+            passes_over_nuls: true,
+            ..About::of("claude")
+        }
     }
 
     fn knows(&self, kind: &str) -> bool {
         types::knows(kind)
     }
 
-    fn kinds_that_stand_alone(&self) -> &'static [&'static str] {
-        // Lines of the conversation say where and when, or who.
-        &types::TYPES
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
     fn shape_of(&self, path: &Path) -> Shape {
         Kind::of(path).shape()
-    }
-
-    fn answers_hang_on_calls(&self) -> bool {
-        true
-    }
-
-    fn loses_parents(&self) -> bool {
-        true
-    }
-
-    fn passes_over_nuls(&self) -> bool {
-        true
     }
 
     fn folder_of(&self, main: &Path) -> Option<PathBuf> {
@@ -84,10 +68,6 @@ impl Format for Claude {
     fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {
         // A subagent's line, after which no session stands, is an entry as any other.
         LeafRule::Named
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Append
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 use crate::path::names;
 
@@ -19,25 +19,15 @@ pub use fold::State;
 pub struct Clido;
 
 impl Format for Clido {
-    fn name(&self) -> &'static str {
-        "clido"
-    }
-
-    fn revision(&self) -> u32 {
-        8
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
-    fn has_branches(&self) -> bool {
-        false
-    }
-
-    /// Failed turns are rolled back, and a title written beside the main writer is overwritten.
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Overwrite
+    fn about(&self) -> About {
+        About {
+            revision: 8,
+            // Failed turns are rolled back, and a title written beside the main writer is
+            // overwritten.
+            write_mode: WriteMode::Overwrite,
+            has_branches: false,
+            ..About::of("clido")
+        }
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {

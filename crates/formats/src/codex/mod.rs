@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 use crate::names::Names;
-use crate::{Format, Shape, SourceFacts, WriteMode, json};
+use crate::{About, Format, Shape, SourceFacts, WriteMode, json};
 
 mod call;
 mod document;
@@ -38,20 +38,21 @@ pub(crate) use place::A_DOCUMENT;
 pub struct Codex;
 
 impl Format for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
-    fn revision(&self) -> u32 {
-        17
+    fn about(&self) -> About {
+        About {
+            revision: 17,
+            // Codex appends, but a revert may cut a rollout in place (that of 0.171 begins a new
+            // page), and a migration rewrites it.
+            write_mode: WriteMode::Append,
+            has_branches: false,
+            // A thread may have several pages, and what it is called stands beside them.
+            has_several_files: true,
+            ..About::of("codex")
+        }
     }
 
     fn knows(&self, kind: &str) -> bool {
         types::knows(kind)
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
     }
 
     fn shape_of(&self, path: &Path) -> Shape {
@@ -65,22 +66,7 @@ impl Format for Codex {
         document::elements(document)
     }
 
-    /// Codex appends, but a revert may cut a rollout in place (that of 0.171 begins a new page),
-    /// and a migration rewrites it.
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Append
-    }
-
     fn is_one_line(&self, _version: Option<i64>) -> bool {
-        true
-    }
-
-    fn has_branches(&self) -> bool {
-        false
-    }
-
-    /// A thread may have several pages, and what it is called stands beside them.
-    fn has_several_files(&self) -> bool {
         true
     }
 

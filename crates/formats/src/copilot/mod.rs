@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -24,42 +24,28 @@ pub use fold::State;
 pub struct Copilot;
 
 impl Format for Copilot {
-    fn name(&self) -> &'static str {
-        "copilot"
-    }
-
-    fn revision(&self) -> u32 {
-        11
+    fn about(&self) -> About {
+        About {
+            revision: 11,
+            write_mode: WriteMode::Append,
+            has_branches: false,
+            // What a session is called stands in a file of its own.
+            has_several_files: true,
+            ..About::of("copilot")
+        }
     }
 
     fn knows(&self, kind: &str) -> bool {
         types::knows(kind)
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
     fn shape_of(&self, path: &Path) -> Shape {
         place::shape(path)
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Append
     }
 
     /// Events are chained by `parentId` in file order, those of subagents too: the chain says
     /// nothing about the talk.
     fn is_one_line(&self, _version: Option<i64>) -> bool {
-        true
-    }
-
-    fn has_branches(&self) -> bool {
-        false
-    }
-
-    /// What a session is called stands in a file of its own.
-    fn has_several_files(&self) -> bool {
         true
     }
 

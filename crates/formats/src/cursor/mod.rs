@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod fold;
@@ -24,34 +24,20 @@ const TURN_ENDED: &str = "turn_ended";
 pub struct Cursor;
 
 impl Format for Cursor {
-    fn name(&self) -> &'static str {
-        "cursor"
-    }
-
-    fn revision(&self) -> u32 {
-        10
-    }
-
-    /// Of a chat of the editor only that its turns ended may be written here.
-    fn kinds_that_stand_alone(&self) -> &'static [&'static str] {
-        &[TURN_ENDED]
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
+    fn about(&self) -> About {
+        About {
+            revision: 10,
+            // Whether Cursor only appends is not known.
+            write_mode: WriteMode::Overwrite,
+            // Of a chat of the editor only that its turns ended may be written here.
+            kinds_that_stand_alone: &[TURN_ENDED],
+            has_branches: false,
+            ..About::of("cursor")
+        }
     }
 
     fn shape_of(&self, path: &Path) -> Shape {
         place::shape(path)
-    }
-
-    /// Whether Cursor only appends is not known.
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Overwrite
-    }
-
-    fn has_branches(&self) -> bool {
-        false
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

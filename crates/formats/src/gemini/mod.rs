@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod anew;
@@ -27,16 +27,14 @@ pub use fold::State;
 pub struct Gemini;
 
 impl Format for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn revision(&self) -> u32 {
-        12
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
+    fn about(&self) -> About {
+        About {
+            revision: 12,
+            write_mode: WriteMode::Append,
+            same_id_replaces: true,
+            has_several_files: true,
+            ..About::of("gemini")
+        }
     }
 
     fn shape_of(&self, path: &Path) -> Shape {
@@ -44,14 +42,6 @@ impl Format for Gemini {
             true => Shape::Elements,
             false => Shape::Lines,
         }
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Append
-    }
-
-    fn has_several_files(&self) -> bool {
-        true
     }
 
     fn cwd_beside(&self, path: &Path) -> Option<PathBuf> {
@@ -68,10 +58,6 @@ impl Format for Gemini {
 
     fn folder_beside(&self, path: &Path) -> Option<PathBuf> {
         place::chats_beside(path)
-    }
-
-    fn same_id_replaces(&self) -> bool {
-        true
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {

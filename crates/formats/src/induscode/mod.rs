@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts, SourcePart};
 use crate::path::names;
 
@@ -19,21 +19,13 @@ pub use fold::State;
 pub struct Induscode;
 
 impl Format for Induscode {
-    fn name(&self) -> &'static str {
-        "induscode"
-    }
-
-    fn revision(&self) -> u32 {
-        8
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
-    /// A branch or a reset writes the whole file again, with another first line.
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Overwrite
+    fn about(&self) -> About {
+        About {
+            revision: 8,
+            // A branch or a reset writes the whole file again, with another first line.
+            write_mode: WriteMode::Overwrite,
+            ..About::of("induscode")
+        }
     }
 
     /// Its first line says so, before the entry that it names.

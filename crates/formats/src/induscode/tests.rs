@@ -91,7 +91,7 @@ fn rewrite_that_changes_the_first_line() {
     let (before, after) = (fold("file-without-head"), fold("stale-head"));
     assert_eq!((before.messages, after.messages), (2, 3));
     assert_eq!(before.tokens, after.tokens);
-    assert_eq!(Induscode.write_mode(), crate::WriteMode::Overwrite);
+    assert_eq!(Induscode.about().write_mode, crate::WriteMode::Overwrite);
 }
 
 #[test]

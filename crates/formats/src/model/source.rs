@@ -29,7 +29,7 @@ pub enum Placement {
         /// Why the agent itself would not list a session found at this path; `None` if it would.
         unlisted: Option<String>,
     },
-    /// A database that holds many sessions: see [`Format::database`](crate::Format::database).
+    /// A database that holds many sessions: see [`About::database`](crate::About::database).
     Database,
     /// A file the format knows and does not catalogue (temporary and foreign files).
     Ignore(&'static str),

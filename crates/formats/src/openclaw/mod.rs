@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, WriteMode};
 use crate::database::{Database, Holds, Layout, Line, Shelf, Stamp, Table};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::pi::Dialect;
@@ -193,30 +193,17 @@ static DATABASE: Database = Database {
 };
 
 impl Format for OpenClaw {
-    fn name(&self) -> &'static str {
-        "openclaw"
-    }
-
-    fn revision(&self) -> u32 {
-        14
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Overwrite
-    }
-
-    fn has_several_files(&self) -> bool {
-        true
-    }
-
-    /// Files that were imported, and copies that were made before something was changed, say the
-    /// same entries again.
-    fn same_id_replaces(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About {
+            revision: 14,
+            write_mode: WriteMode::Overwrite,
+            // Files that were imported, and copies that were made before something was changed, say
+            // the same entries again.
+            same_id_replaces: true,
+            has_several_files: true,
+            database: Some(&DATABASE),
+            ..About::of("openclaw")
+        }
     }
 
     fn leaf_rule(&self, _own: Option<&serde_json::Value>) -> LeafRule {
@@ -250,10 +237,6 @@ impl Format for OpenClaw {
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
         place::leaves_out(folder)
-    }
-
-    fn database(&self) -> Option<&'static Database> {
-        Some(&DATABASE)
     }
 
     fn facts(&self, record: &[u8]) -> Facts {

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, WriteMode};
 use crate::database::{Database, Events, Inner, Layout, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
@@ -116,24 +116,16 @@ static DATABASE: Database = Database {
 };
 
 impl Format for OpenCode {
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn revision(&self) -> u32 {
-        13
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Overwrite
-    }
-
-    fn is_linear(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About {
+            revision: 13,
+            write_mode: WriteMode::Overwrite,
+            is_linear: true,
+            has_branches: false,
+            database: Some(&DATABASE),
+            exported: Some(export::document),
+            ..About::of("opencode")
+        }
     }
 
     fn leaf_rule(&self, own: Option<&serde_json::Value>) -> LeafRule {
@@ -147,18 +139,6 @@ impl Format for OpenCode {
 
     fn leaves_out(&self, folder: &Path) -> Option<&'static str> {
         place::leaves_out(folder)
-    }
-
-    fn database(&self) -> Option<&'static Database> {
-        Some(&DATABASE)
-    }
-
-    fn exports(&self) -> bool {
-        true
-    }
-
-    fn exported(&self, rows: &str) -> Option<String> {
-        export::document(rows)
     }
 
     fn facts(&self, record: &[u8]) -> Facts {

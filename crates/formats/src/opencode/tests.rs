@@ -676,7 +676,7 @@ fn what_the_second_version_exports_is_read_as_its_rows() {
     assert_eq!(session.message_count, 1);
     assert_eq!(session.first_message.as_deref(), Some("a petrel"));
     // It is none that 1.x could import.
-    assert_eq!(OpenCode.exported(&lines.join("\n")), None);
+    assert_eq!(export::document(&lines.join("\n")), None);
 }
 
 /// The line of an answer with these tokens, of which nothing else is said.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode, json};
+use super::{About, Format, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 
 mod dialect;
@@ -25,26 +25,15 @@ pub const CURRENT_VERSION: i64 = 3;
 
 /// pi's format, versions 1 to 3, as one agent reads it.
 impl Format for Dialect {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn family(&self) -> &'static str {
-        Self::PI.name
-    }
-
-    fn revision(&self) -> u32 {
-        // None is another dialect's: what was read in one is read again in another.
+    fn about(&self) -> About {
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        20 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Append
+        About {
+            family: Self::PI.name,
+            // None is another dialect's: what was read in one is read again in another.
+            revision: 20 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32,
+            write_mode: WriteMode::Append,
+            ..About::of(self.name)
+        }
     }
 
     /// pi gives every entry of a file older than version 2 a new id, and the entry before it as its

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -22,16 +22,13 @@ use place::Kind;
 pub struct Qwen;
 
 impl Format for Qwen {
-    fn name(&self) -> &'static str {
-        "qwen"
-    }
-
-    fn revision(&self) -> u32 {
-        9
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::Lines
+    fn about(&self) -> About {
+        About {
+            revision: 9,
+            write_mode: WriteMode::Append,
+            has_several_files: true,
+            ..About::of("qwen")
+        }
     }
 
     fn shape_of(&self, path: &Path) -> Shape {
@@ -39,14 +36,6 @@ impl Format for Qwen {
             Kind::Meta => Shape::Document,
             Kind::Session | Kind::Subagent => Shape::Lines,
         }
-    }
-
-    fn write_mode(&self) -> WriteMode {
-        WriteMode::Append
-    }
-
-    fn has_several_files(&self) -> bool {
-        true
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {
