@@ -14,6 +14,7 @@ use stores::{AGENTS, Session, Step};
 
 const FIRST: &str = "0a000000-0000-4000-8000-000000000001";
 const SECOND: &str = "0b000000-0000-4000-8000-000000000002";
+const THIRD: &str = "0c000000-0000-4000-8000-000000000003";
 
 const FILE: &str = "use std::fs;\n\nfn main() {\n    let first = begin();\n}\n";
 const OLD: &str = "    let first = begin();\n";
@@ -497,6 +498,36 @@ fn a_commit_that_moves_a_file_takes_its_writers_along() {
     git(&home, &["add", "-A"]).expect("added");
     git(&home, &["commit", "-qm", "Moved"]).expect("a commit");
     assert_eq!(blamed(&home, "six.rs"), "-----");
+}
+
+/// A file may have had a name by a command and by the commit behind it, and a patch that moves it
+/// names both.
+#[test]
+fn a_touch_counts_once_whatever_moved_the_file() {
+    let home = Sandbox::new();
+    let Some(_) = git(&home, &["init", "-q"]) else {
+        return;
+    };
+    writes(&home, FIRST, 0, "one.rs");
+    committed(&home, "one.rs", FILE).expect("a commit");
+    let mut steps = vec![Step::Prompt("Move it"), Step::Read("one.rs", FILE)];
+    steps.push(Step::Run("git mv one.rs two.rs", ""));
+    session(&home, ("claude", SECOND), 5, &steps);
+    git(&home, &["mv", "one.rs", "two.rs"]).expect("moved");
+    git(&home, &["commit", "-qm", "Moved"]).expect("a commit");
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: two.rs\n\
+        *** Move to: three.rs\n@@\n     let first = begin();\n+    let second = go_on(first);\n }\n\
+        *** End Patch\nEOF";
+    let steps = [Step::Prompt("Again"), Step::Run(patch, "Success.")];
+    session(&home, ("codex", THIRD), 45, &steps);
+    git(&home, &["mv", "two.rs", "three.rs"]).expect("moved");
+    committed(&home, "three.rs", &FILE.replace(OLD, NEW)).expect("a commit");
+    insta::assert_snapshot!(home.run(&["log", "three.rs"]), @r#"
+    SESSION   AGENT   LAST              CHANGED  READ  TITLE
+    0c000000  codex   2026-01-02 09:45        1     0  Again
+    0b000000  claude  2026-01-02 09:05        0     1  Move it
+    0a000000  pi      2026-01-02 09:00        1     0  Write a program
+    "#);
 }
 
 #[test]

@@ -15,7 +15,7 @@ mod shell_moves;
 pub use self::commit::CommitScope;
 pub(super) use self::names::absolute;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use self::calls::{Calls, FileCall};
@@ -131,11 +131,11 @@ impl Snapshot<'_> {
             false => FileNames::anywhere(&scope.file, &scope.trees),
         };
         let (all, _) = calls.under_all_names(names, &scope.text)?;
-        let mut found: HashMap<i64, FileSession> = HashMap::new();
+        let mut found = Touches::default();
         for name in &all {
             self.add_touches(name, scope.mask.as_ref(), &mut calls, &mut found)?;
         }
-        let mut sessions: Vec<FileSession> = found.into_values().collect();
+        let mut sessions: Vec<FileSession> = found.sessions.into_values().collect();
         for of in &mut sessions {
             (of.first, of.last) = (of.first_ms.and_then(iso), of.last_ms.and_then(iso));
         }
@@ -152,14 +152,24 @@ impl Snapshot<'_> {
     }
 }
 
+/// What touched a file under any of its names.
+#[derive(Default)]
+struct Touches {
+    sessions: HashMap<i64, FileSession>,
+    /// The entries that did, and whether they changed it. A file may have had one name for several
+    /// reasons, as a command and the commit behind it, and a patch that moves it names two.
+    entries: HashSet<(i64, bool)>,
+}
+
 impl Snapshot<'_> {
-    /// Adds the sessions that touched a file while it had this name.
+    /// Adds the sessions that touched a file while it had this name, by entries that did not do so
+    /// under another one.
     fn add_touches(
         &self,
         name: &FileName,
         mask: Option<&Mask>,
         calls: &mut Calls<'_>,
-        found: &mut HashMap<i64, FileSession>,
+        found: &mut Touches,
     ) -> Result<(), Error> {
         let touches = self.catalogue.files_named(name.names.file_name())?;
         let mut sessions: Vec<i64> = touches
@@ -169,16 +179,19 @@ impl Snapshot<'_> {
         sessions.dedup();
         let rows = self.catalogue.sessions_by_number(&sessions)?.into_iter();
         let rows: HashMap<i64, _> = rows.map(|of| (of.session, of.row)).collect();
+        let mut entries = Vec::new();
         for touch in touches {
             let session = touch.key >> ARRIVAL_BITS;
             let Some(row) = rows.get(&session) else {
                 continue;
             };
             let is_of_file = name.counts(touch.time_ms) && !name.is_of_another(touch.time_ms);
-            if !is_of_file || !calls.is_touched(&name.names, &touch, row)? {
+            let is_new = is_of_file && !found.entries.contains(&(touch.key, touch.modified));
+            if !is_new || !calls.is_touched(&name.names, &touch, row)? {
                 continue;
             }
-            let of = found.entry(session).or_insert_with(|| {
+            entries.push((touch.key, touch.modified));
+            let of = found.sessions.entry(session).or_insert_with(|| {
                 let mut row = row.clone();
                 mask.into_iter().for_each(|mask| row.mask(mask));
                 FileSession {
@@ -191,6 +204,7 @@ impl Snapshot<'_> {
             of.first_ms = of.first_ms.into_iter().chain(touch.time_ms).min();
             of.last_ms = of.last_ms.max(touch.time_ms);
         }
+        found.entries.extend(entries);
         Ok(())
     }
 }
