@@ -810,6 +810,17 @@ fn a_commit_is_the_sessions_that_made_it_or_alone_wrote_its_lines() {
     No session is known to have made it. Of 2 lines that it adds, brackets and the like aside: 1 by 0a000000, 1 by 0b000000.
     --- exit Some(1)
     "#);
+    // Nothing of it is a line.
+    git(&home, &["rm", "-q", "notes.md"]).expect("removed");
+    git(&home, &["commit", "-qm", "What changed"]).expect("a commit");
+    let removed = git(&home, &["rev-parse", "HEAD"]).expect("a commit");
+    insta::assert_snapshot!(shown(&removed), @r#"
+    SHA  What changed
+    --- stderr
+    No session is known to have made it. There are no lines of it that could tell.
+    --- exit Some(1)
+    "#);
+    git(&home, &["reset", "-q", "--hard", "HEAD~1"]).expect("taken back");
     insta::assert_snapshot!(home.run(&["commit", "0123456"]), @r#"
     --- stderr
     error: no commit of this repository is called 0123456, or several objects are

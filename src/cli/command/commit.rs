@@ -146,7 +146,10 @@ fn say(writer: &CommitWriter, ids: &ShortIds, screen: &Screen) {
         Some(_) => "",
         None => "No session is known to have made it. ",
     };
-    screen.say(&format!(
-        "{what}Of {lines} that it adds, brackets and the like aside: {by}."
-    ));
+    let whose = match writer.lines {
+        // Of a commit that joins branches lines are not counted.
+        0 => "There are no lines of it that could tell.".to_owned(),
+        _ => format!("Of {lines} that it adds, brackets and the like aside: {by}."),
+    };
+    screen.say(&format!("{what}{whose}"));
 }
