@@ -169,6 +169,20 @@ fn white_space_and_commands_are_told_apart() {
         ],
     );
     assert_eq!(blamed(&home, "main.rs"), "111~1-$2");
+    // Nothing but a command is known of this one.
+    home.write("code/parser/last.rs", "static LAST: u8 = 1;\n");
+    session(
+        &home,
+        ("codex", SECOND),
+        5,
+        &[
+            Step::Prompt("Another file"),
+            Step::Run("cat > last.rs <<'EOF'\nstatic LAST: u8 = 1;\nEOF", ""),
+        ],
+    );
+    let said = home.run(&["blame", "last.rs"]);
+    let summary = "\n1 of 1 line was written by commands of sessions.\n";
+    assert!(said.ends_with(summary), "{said}");
 }
 
 #[test]
@@ -596,6 +610,7 @@ fn as_people_read_it() {
     insta::assert_snapshot!(home.run(&["blame", "none.rs"]), @r#"
     --- stderr
     error: cannot access none.rs: No such file or directory (os error 2)
+    hint: `sessionary log FILE` lists the sessions that touched a file that is gone
     --- exit Some(2)
     "#);
     insta::assert_snapshot!(home.run(&["log", "main.rs"]), @r#"
@@ -609,6 +624,9 @@ fn as_people_read_it() {
     `sessionary search file:other.rs` finds the calls that name any file or folder so.
     --- exit Some(1)
     "#);
+    let said = home.run(&["log", "main.rs:4"]);
+    let hint = "\n`sessionary blame main.rs:4` is asked of one line.\n";
+    assert!(said.contains(hint), "{said}");
     insta::assert_snapshot!(home.run(&["log", "../parser"]), @r#"
     --- stderr
     ../parser is a folder: `log` lists the sessions of one file.

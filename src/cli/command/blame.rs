@@ -1,6 +1,6 @@
 //! Which session wrote this line, and what was it asked for?
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -66,7 +66,7 @@ pub fn run(args: &BlameArgs, config: &Config, screen: &Screen) -> Result<Outcome
 }
 
 /// The file, and the line that is named behind it.
-fn place(typed: &str) -> (PathBuf, Option<u64>) {
+pub fn place(typed: &str) -> (PathBuf, Option<u64>) {
     let named = typed.rsplit_once(':');
     let line = named.and_then(|(file, line)| Some((file, line.parse().ok()?)));
     match line {
@@ -98,6 +98,8 @@ fn scope(file: &Path, line: Option<u64>, screen: &Screen) -> Result<BlameScope, 
         true => {
             failed(error).hint("FILE:LINE is one line, as in src/main.rs:120; no range of lines")
         }
+        false if error.kind() == ErrorKind::NotFound => failed(error)
+            .hint("`sessionary log FILE` lists the sessions that touched a file that is gone"),
         false => failed(error),
     })?;
     if !metadata.is_file() {
@@ -260,8 +262,10 @@ fn say(blame: &Blame, line: Option<u64>, screen: &Screen) {
     } else if line.is_none() {
         let (lines, calls) = (count(all, "line"), count(blame.changes, "call"));
         let were = if known == 1 { "was" } else { "were" };
-        screen.say(&format!(
-            "{known} of {lines} {were} written by sessions; they changed the file in {calls}."
-        ));
+        let how = match blame.changes {
+            0 => "by commands of sessions".to_owned(),
+            _ => format!("by sessions; they changed the file in {calls}"),
+        };
+        screen.say(&format!("{known} of {lines} {were} written {how}."));
     }
 }

@@ -10,10 +10,10 @@ use sessionary::model::FileLog;
 use crate::background::afterwards;
 use crate::completing::values;
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
 use crate::output::text::plain_line;
+use crate::output::{Screen, quote};
 
 /// List the sessions that read or changed a file
 #[derive(Debug, Args)]
@@ -65,6 +65,11 @@ fn say_nothing(typed: &Path, is_folder: bool, screen: &Screen) {
         true => format!("{path} is a folder: `log` lists the sessions of one file."),
         false => format!("No session is known to have touched a file of the path {path}."),
     });
+    let typed_text = typed.to_string_lossy();
+    if let (false, (_, Some(_))) = (is_folder, super::blame::place(&typed_text)) {
+        let named = quote::posix(&plain_line(&typed_text));
+        screen.say(&format!("`sessionary blame {named}` is asked of one line."));
+    }
     let searched: PathBuf = typed
         .components()
         .filter(|part| !matches!(part, Component::CurDir))
