@@ -92,7 +92,7 @@ fn a_slip_is_understood() {
     --- stderr
     error: no command is called `shwo`
     hint: did you mean `sessionary config show`?
-    hint: `sessionary --help` lists the commands
+    hint: `sessionary config --help` lists the commands
     --- exit Some(2)
     ");
     assert_snapshot!(home.run(&["help", "serach"]), @r"

@@ -107,8 +107,15 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
     let mut cli = Cli::command();
     cli.build();
     let mut within = &cli;
+    let mut help = vec!["--help".to_owned()];
     for before in &typed[..at] {
-        within = within.find_subcommand(before).unwrap_or(within);
+        let Some(inner) = within.find_subcommand(before) else {
+            continue;
+        };
+        within = inner;
+        if inner.get_name() != "help" {
+            help.insert(help.len() - 1, inner.get_name().to_owned());
+        }
     }
     let is_first = within.get_name() == cli.get_name();
     let mut failure = Failure::usage(format!("no command is called `{word}`"));
@@ -140,7 +147,7 @@ fn unknown_command(error: &clap::Error, typed: &[String]) -> Option<Failure> {
             failure = failure.hint(format!("to search for it: `{}`", again(&search)));
         }
     }
-    Some(failure.hint("`sessionary --help` lists the commands"))
+    Some(failure.hint(format!("`{}` lists the commands", again(&help))))
 }
 
 /// Whether these words are wrong, and not only too few.
