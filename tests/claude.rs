@@ -659,9 +659,11 @@ fn a_session_is_forgotten_with_its_subagents() {
     let all = ["list", "--all", "--subagents", "--json"];
     let kept = home.run(&all);
     assert_eq!(kept.matches(r#""archived":true"#).count(), 2, "{kept}");
+    let shown = home.run(&["show", &id]);
+    assert!(shown.contains("its file is gone since 20"), "{shown}");
     let said = home.run(&["archive", "forget", &id, "--yes"]);
     assert!(
-        said.contains(&format!("forgotten: {id}, 3 files")),
+        said.contains(&format!("forgotten: {id}, 3 files, nowhere else\n")),
         "{said}"
     );
     let kept = home.run(&all);
@@ -669,6 +671,8 @@ fn a_session_is_forgotten_with_its_subagents() {
     // Nor are they kept again.
     with_a_folder(&home);
     let _ = home.run(&["sync"]);
+    let said = home.run(&["archive", "versions", &id]);
+    assert!(said.contains("it was forgotten, or"), "{said}");
     fs::remove_file(&file).unwrap();
     fs::remove_dir_all(file.with_extension("")).unwrap();
     let kept = home.run(&all);

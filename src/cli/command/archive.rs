@@ -324,8 +324,12 @@ fn chosen(name: &str, config: &Config, screen: &Screen) -> Result<(Index, Sessio
 }
 
 /// What is said of a session that is not in the archive.
-const NOTHING_KEPT: &str =
-    "Nothing is kept of this session; `sessionary archive on` keeps sessions.";
+fn nothing_kept(row: &SessionRow, config: &Config) -> Result<&'static str, Failure> {
+    Ok(match row.host.is_none() && config.keeps(&row.agent)? {
+        true => "Nothing is kept of this session: it was forgotten, or could not be kept so far.",
+        false => "Nothing is kept of this session; `sessionary archive on` keeps sessions.",
+    })
+}
 
 /// What `archive versions --json` prints.
 #[derive(Serialize)]
@@ -376,7 +380,7 @@ fn versions(name: &str, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ))?;
     }
     if !is_kept {
-        screen.say(NOTHING_KEPT);
+        screen.say(nothing_kept(&row, config)?);
     }
     Ok(Outcome::of(is_kept))
 }
@@ -427,7 +431,8 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Outcome, Fa
     } else {
         let were = match kept.only_kept {
             0 => String::new(),
-            lost => format!(", {lost} of them were nowhere else"),
+            lost if lost == files => ", nowhere else".to_owned(),
+            lost => format!(", {lost} of them nowhere else"),
         };
         let (id, files) = (plain_line(&row.id), count(files, "file"));
         screen.print(&format!("forgotten: {id}, {files}{were}\n"))?;

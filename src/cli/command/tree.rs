@@ -195,7 +195,7 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     }
     out.push_str(&quiet(&screen.path(&row.path)));
     if row.archived {
-        let since = screen.age(row.gone_since.as_deref());
+        let since = screen.minute(row.gone_since.as_deref());
         let line = format!("archived: its file is gone since {since}");
         out.push_str(&quiet(line.trim_end_matches(" since ")));
     }

@@ -8,7 +8,7 @@ use sessionary::index::NotRestored;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::{Config, Error, Index, with_causes};
 
-use super::{NOTHING_KEPT, Restore, chosen};
+use super::{Restore, chosen, nothing_kept};
 use crate::command::export::may_lie_at;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -67,7 +67,7 @@ pub(super) fn restore(
         }
         (true, to, None) => document(&row, to.as_deref(), &index, config, screen)?,
         (false, Some(to), Some(number)) => version(&row, number, to, &index, config, screen)?,
-        (false, None, _) => return back(&row, &index, screen),
+        (false, None, _) => return back(&row, &index, config, screen),
         (false, Some(_), None) => {
             let what = format!("the files of {} go back to where they were", row.id);
             return Err(Failure::usage(what).hint("leave out --to, or name a version by --number"));
@@ -90,7 +90,12 @@ pub(super) fn restore(
 
 /// Writes the files of a session back to where they were. Also after a failure it is printed which
 /// ones are back.
-fn back(row: &SessionRow, index: &Index, screen: &Screen) -> Result<Outcome, Failure> {
+fn back(
+    row: &SessionRow,
+    index: &Index,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     let restored = index.restore(row)?;
     let is_lost = index.has_lost_its_file(row)?;
     let is_none_back = restored.files.is_empty();
@@ -111,7 +116,7 @@ fn back(row: &SessionRow, index: &Index, screen: &Screen) -> Result<Outcome, Fai
             let is_any_kept = !is_none_back || !index.versions(row)?.is_empty();
             screen.say(match is_any_kept {
                 true => OWN_FILE_LOST,
-                false => NOTHING_KEPT,
+                false => nothing_kept(row, config)?,
             });
         } else if is_none_back && failure.is_none() {
             screen.say("Its files are all there: nothing was written.");
