@@ -224,7 +224,9 @@ fn who_wants_no_pager_gets_none() {
 
 #[test]
 fn a_pager_that_ends_early_is_no_error() {
-    let home = paged(5_000);
+    // More than a pipe holds, and indexed, so that nothing is said of progress meanwhile.
+    let home = paged(1_500);
+    let _ = home.run(&["sync"]);
     for script in [
         "head -c 1 > $HOME/got",
         "exec < /dev/null; echo x > $HOME/got; exit 3",
@@ -237,7 +239,7 @@ fn a_pager_that_ends_early_is_no_error() {
         assert!(got(&home).len() < 3, "{script}");
         let said = seen.trim_start_matches("Killed\n");
         assert!(
-            said.starts_with("4,999 matches in 1 session"),
+            said.starts_with("1,499 matches in 1 session"),
             "{script}: {seen}"
         );
         assert!(
