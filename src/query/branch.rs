@@ -8,7 +8,7 @@ use super::show::Reader;
 use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
-use crate::format::Shape;
+use crate::format::{Shape, Structure};
 use crate::model::{LeafRule, SessionRow};
 use crate::query::Snapshot;
 
@@ -95,8 +95,7 @@ impl Snapshot<'_> {
         let main = self.catalogue.main_entries(stored.session)?;
         // Where later lines replace earlier ones, some of these undo what is written. Where lines
         // name the place at which the session stands, that is another one than is asked for.
-        let format = self.config().format(&stored.format);
-        let is_alone = format.is_some_and(|format| format.about().same_id_replaces)
+        let is_alone = self.structure(stored) == Some(Structure::RewrittenTree)
             || !all && self.leaf_rule(stored) == LeafRule::Named;
         let is_beside = |entry: &EntryPosition<'_>| {
             // A file whose entries form one line has no other branch.

@@ -8,6 +8,7 @@ use super::show::Reader;
 use super::tree::current_labels;
 use crate::catalogue::entries::EntryPosition;
 use crate::error::Error;
+use crate::format::Structure;
 use crate::model::{Mask, SessionRow, ShownEntry};
 use crate::query::Snapshot;
 
@@ -54,7 +55,7 @@ struct Nearby {
     keys: Vec<i64>,
     focus: i64,
     /// Whether what stands beside each other in the file hangs together, whatever its parents: see
-    /// [`About::answers_hang_on_calls`](crate::format::About::answers_hang_on_calls).
+    /// [`Structure::LooseTree`].
     hangs: bool,
     /// The id by which the next entry is known.
     next: Option<String>,
@@ -171,14 +172,11 @@ impl Snapshot<'_> {
         count: usize,
     ) -> Result<Option<Branch>, Error> {
         let stored = self.stored(session)?;
-        let Some(format) = self.config().format(&stored.format) else {
-            return Ok(None);
+        let hangs = match self.structure(&stored) {
+            Some(Structure::Tree) if stored.base.is_none() => false,
+            Some(Structure::LooseTree) if stored.base.is_none() => true,
+            _ => return Ok(None),
         };
-        let about = format.about();
-        let is_tree = !about.is_linear && !format.is_one_line(stored.version);
-        if !is_tree || about.same_id_replaces || stored.base.is_some() {
-            return Ok(None);
-        }
         let focus = match through {
             Some(id) => self.catalogue.key_of_id(stored.session, id)?,
             None => self.leaf(&stored)?,
@@ -189,7 +187,6 @@ impl Snapshot<'_> {
         if self.is_beside(focus)? {
             return Ok(None);
         }
-        let hangs = about.answers_hang_on_calls;
         let mut above = Nearby::new(focus, hangs, count);
         let mut below = Nearby::new(focus, hangs, count);
         let catalogue = self.catalogue;

@@ -13,6 +13,7 @@ use crate::catalogue::entries::EntryPosition;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::error::Error;
+use crate::format::Structure;
 use crate::model::{Leaf, LeafRule, SessionRow, sort_siblings};
 use crate::query::Snapshot;
 
@@ -94,9 +95,8 @@ impl Snapshot<'_> {
     /// The outline of a session.
     ///
     /// Ids resolve to the last entry with that id. Entries form one line where none that the agent
-    /// sees has an id (v1, clido), where the format is linear, and where [ids do not
-    /// count](crate::format::Format::is_one_line). In a line too nothing goes on from what the
-    /// agent does not see.
+    /// sees has an id, and where [ids do not count](Structure::Line). In a line too nothing goes on
+    /// from what the agent does not see.
     pub(super) fn outline(
         &self,
         stored: &StoredSession,
@@ -104,18 +104,11 @@ impl Snapshot<'_> {
     ) -> Result<Outline, Error> {
         let session = stored.session;
         let format = self.config().format(&stored.format);
-        let about = format.map(|format| format.about());
-        let linear = about.is_some_and(|about| about.is_linear);
-        let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
-        let mut read = Reading::new(ask, linear || one_line);
-        read.answers_hang_on_calls = about.is_some_and(|about| about.answers_hang_on_calls);
-        read.loses_parents = about.is_some_and(|about| about.loses_parents);
-        read.same_id_replaces =
-            ask.without != Without::Nothing && about.is_some_and(|about| about.same_id_replaces);
-        // A linear session that is spread over many files is shown in another order than these are
-        // read in.
-        let is_spread = about.is_some_and(|about| about.has_many_sources());
-        let by_time = match linear && is_spread {
+        let structure = self.structure(stored).unwrap_or_default();
+        let mut read = Reading::new(ask, structure);
+        // A line that is spread over many files is shown in another order than these are read in.
+        let is_spread = format.is_some_and(|format| format.about().has_many_sources());
+        let by_time = match structure == Structure::Line && is_spread {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,
         };
@@ -168,29 +161,23 @@ struct Reading<'a> {
     asked_lines: Vec<Option<u64>>,
     /// An entry that the agent sees has an id.
     has_ids: bool,
-    /// Every entry goes on from the one before, whether it has an id or not.
-    in_line: bool,
+    structure: Structure,
     may_lead: Vec<bool>,
     leaf: Leaf<u32>,
-    /// See [`About::answers_hang_on_calls`](crate::format::About::answers_hang_on_calls).
-    answers_hang_on_calls: bool,
+    /// Where the tree is loose.
     parts: Vec<TurnPart>,
-    /// See [`About::loses_parents`](crate::format::About::loses_parents).
-    loses_parents: bool,
-    /// Whether an entry is a subagent's, where parents are lost.
+    /// Whether an entry is a subagent's, where the tree is loose.
     sidechain: Vec<bool>,
     /// Of each there the last entry before it that has its parent's id: what was written again
     /// under one id goes on from what was written again.
     above_before: Vec<u32>,
-    /// See [`About::same_id_replaces`](crate::format::About::same_id_replaces).
-    same_id_replaces: bool,
     replaced: Vec<(i64, u32)>,
     silent: Vec<bool>,
     lineage: Lineage,
 }
 
 impl<'a> Reading<'a> {
-    fn new(ask: OutlineQuery<'a>, in_line: bool) -> Reading<'a> {
+    fn new(ask: OutlineQuery<'a>, structure: Structure) -> Reading<'a> {
         let line = |name: &&str| name.strip_prefix('L')?.parse().ok();
         Reading {
             asked_lines: ask.find.iter().map(line).collect(),
@@ -204,15 +191,12 @@ impl<'a> Reading<'a> {
             ids: vec![None; ask.find.len()],
             lines: vec![None; ask.find.len()],
             has_ids: false,
-            in_line,
+            structure,
             may_lead: Vec::new(),
             leaf: Leaf::default(),
-            answers_hang_on_calls: false,
             parts: Vec::new(),
-            loses_parents: false,
             sidechain: Vec::new(),
             above_before: Vec::new(),
-            same_id_replaces: false,
             replaced: Vec::new(),
             silent: Vec::new(),
             lineage: Lineage::default(),
@@ -242,16 +226,15 @@ impl<'a> Reading<'a> {
         self.times.push(entry.time_ms);
         self.sees.push(entry.agent_sees);
         self.silent.push(entry.is_silent);
-        if self.answers_hang_on_calls {
+        let is_loose = self.structure == Structure::LooseTree;
+        if is_loose {
             self.parts.push(TurnPart::of(&entry));
-        }
-        if self.loses_parents {
             self.sidechain.push(entry.flags & flag::SIDECHAIN != 0);
         }
         let parent = entry.parent.filter(|_| !entry.is_beside());
         let above = parent.map(|id| self.number(id));
         self.above.push(above.unwrap_or(NONE));
-        if self.loses_parents {
+        if is_loose {
             let before = above.map_or(NONE, |above| self.last_with[above as usize]);
             self.above_before.push(before);
         }
@@ -260,9 +243,10 @@ impl<'a> Reading<'a> {
         let may_lead = entry.agent_sees && !entry.is_silent && !entry.is_beside();
         self.may_lead.push(may_lead);
         if may_lead {
-            self.leaf
-                .note(at as u32, self.in_line || entry.id.is_some());
-            self.has_ids |= entry.id.is_some();
+            let has_id = entry.id.is_some();
+            let may_be_leaf = has_id || self.structure == Structure::Line;
+            self.leaf.note(at as u32, may_be_leaf);
+            self.has_ids |= has_id;
         }
         // What has nothing to read may still be a link of the chain (Claude Code: attachments).
         let is_link = entry.agent_sees && !entry.is_beside();
@@ -275,7 +259,10 @@ impl<'a> Reading<'a> {
 
     /// The place of the entry that this one replaces.
     fn replaced_by(&self, entry: &EntryPosition<'_>) -> Option<u32> {
-        let is_version = self.same_id_replaces && entry.agent_sees && !entry.is_beside();
+        let is_version = self.structure == Structure::RewrittenTree
+            && self.ask.without != Without::Nothing
+            && entry.agent_sees
+            && !entry.is_beside();
         self.place_of(entry.id.filter(|_| is_version)?)
     }
 
@@ -340,9 +327,14 @@ impl<'a> Reading<'a> {
         number
     }
 
+    /// Whether each goes on from the one before.
+    fn is_line(&self) -> bool {
+        self.structure == Structure::Line || !self.has_ids
+    }
+
     /// The entry from which each goes on.
     fn parents(&self) -> Vec<u32> {
-        if self.in_line || !self.has_ids {
+        if self.is_line() {
             let mut before = NONE;
             let parents = (0..).zip(&self.sees).map(|(at, sees)| match sees {
                 true => std::mem::replace(&mut before, at),
@@ -357,15 +349,13 @@ impl<'a> Reading<'a> {
             above.copied().filter(|above| *above != at).unwrap_or(NONE)
         });
         let mut parents: Vec<u32> = parents.collect();
-        if self.loses_parents {
+        if self.structure == Structure::LooseTree {
             let lost = |at: usize| {
                 let above = self.above[at];
                 let last = self.last_with.get(above as usize)?;
                 (*last == NONE).then_some(above)
             };
             put_lost_in_line(&mut parents, lost, &self.may_lead, &self.sidechain);
-        }
-        if self.answers_hang_on_calls {
             put_answers_in_line(&mut parents, &self.parts);
         }
         parents
@@ -374,7 +364,7 @@ impl<'a> Reading<'a> {
     fn outline(self) -> Outline {
         Outline {
             parent: self.parents(),
-            in_line: self.in_line || !self.has_ids,
+            in_line: self.is_line(),
             keys: self.keys,
             replaced: self.replaced,
             found: self

@@ -2,13 +2,19 @@
 
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
-use crate::format::Format;
+use crate::format::{Format, Structure};
 use crate::model::LeafRule;
 use crate::query::Snapshot;
 
 impl Snapshot<'_> {
     fn format_of(&self, stored: &StoredSession) -> Option<&'static dyn Format> {
         self.config().format(&stored.format)
+    }
+
+    /// How its entries hang together; `None` of a format that is not known.
+    pub(super) fn structure(&self, stored: &StoredSession) -> Option<Structure> {
+        let format = self.format_of(stored)?;
+        Some(format.structure_of(stored.version))
     }
 
     /// How it is known where the session stands.
@@ -23,9 +29,10 @@ impl Snapshot<'_> {
     /// because its end was taken back.
     pub(super) fn has_branches(&self, stored: &StoredSession) -> bool {
         let format = self.format_of(stored);
-        let is_tree = format.map(|format| format.about().has_branches);
-        is_tree
-            .is_some_and(|is_tree| is_tree || matches!(self.leaf_rule(stored), LeafRule::Before(_)))
+        format.is_some_and(|format| {
+            format.about().structure != Structure::Line
+                || matches!(self.leaf_rule(stored), LeafRule::Before(_))
+        })
     }
 
     /// The leaf of a session of which some entry has an id, where that is known without an outline

@@ -15,6 +15,29 @@ pub enum Shape {
     Elements,
 }
 
+/// How the entries of a session hang together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Structure {
+    /// One line in file order, each going on from the one before, whatever ids and parents they
+    /// name. Those of [many sources](About::has_many_sources) are shown by time, each followed by
+    /// those that name it as their parent.
+    Line,
+    /// A tree of branches: each goes on from the one that it names. Where none has an id, a line.
+    #[default]
+    Tree,
+    /// A tree whose links are not all meant. Each answer of a tool hangs on the line of its own
+    /// call, beside the next call of the same answer of the model, and stands where its call
+    /// stands: only something else than such answers makes a branch. The agent also loses entries,
+    /// and names others as their own descendants, though nobody branched there: what names a
+    /// parent that is in no entry goes on from the entry before it, and so does the first of a
+    /// cycle.
+    LooseTree,
+    /// A tree whose entries are written again: one with the id of an earlier one is that one as it
+    /// is now, and is shown in the earlier one's place.
+    RewrittenTree,
+}
+
 /// The time by which an agent's own list is sorted, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -74,24 +97,9 @@ pub struct About {
     /// what an agent notes of sessions: it has a known shape, though it says neither when nor where
     /// it was written.
     pub kinds_that_stand_alone: &'static [&'static str],
-    /// Whether entries have ids but no tree: they are shown in one line, in file order. Those of
-    /// [many sources](About::has_many_sources) are shown by time, each followed by those that name
-    /// it as their parent.
-    pub is_linear: bool,
-    /// Whether a session may branch, so that entries stand on its active branch or on another.
-    /// Without ids they are one branch, and so they are where they are linear.
-    pub has_branches: bool,
-    /// Whether each answer of a tool hangs on the line of its own call, beside the next call of the
-    /// same answer of the model. Such answers stand where their calls stand: only something else
-    /// than them makes a branch.
-    pub answers_hang_on_calls: bool,
-    /// Whether the agent loses entries and names others as their own descendants, though nobody
-    /// branched there. What names a parent that is in no entry goes on from the entry before it,
-    /// and so does the first of a cycle.
-    pub loses_parents: bool,
-    /// Whether an entry with the id of an earlier one is that one as it is now: it is shown in the
-    /// earlier one's place.
-    pub same_id_replaces: bool,
+    /// How the entries of a session hang together, where
+    /// [`Format::structure_of`](crate::Format::structure_of) does not say otherwise.
+    pub structure: Structure,
     /// Whether a session may be in several files of which some grow line by line: then a last line
     /// that is not whole yet does not count in the session's row.
     pub has_several_files: bool,
@@ -124,11 +132,7 @@ impl About {
             write_mode: WriteMode::Overwrite,
             names: &NAMES,
             kinds_that_stand_alone: &[],
-            is_linear: false,
-            has_branches: true,
-            answers_hang_on_calls: false,
-            loses_parents: false,
-            same_id_replaces: false,
+            structure: Structure::Tree,
             has_several_files: false,
             passes_over_nuls: false,
             has_projects: false,

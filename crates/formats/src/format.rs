@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-use crate::about::{About, Shape};
+use crate::about::{About, Shape, Structure};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::names::Names;
 
@@ -99,11 +99,10 @@ pub trait Format: Debug + Send + Sync {
         let _ = main;
         None
     }
-    /// Whether the entries of a session of this version are one line in file order, each going on
-    /// from the one before, whatever ids and parents they name.
-    fn is_one_line(&self, version: Option<i64>) -> bool {
+    /// How the entries of a session of this version hang together.
+    fn structure_of(&self, version: Option<i64>) -> Structure {
         let _ = version;
-        false
+        self.about().structure
     }
     /// How it is known where a session stands of which [`SessionFacts::own`] says this.
     fn leaf_rule(&self, own: Option<&serde_json::Value>) -> LeafRule {

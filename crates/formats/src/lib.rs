@@ -88,7 +88,7 @@ mod testing;
 mod title;
 mod tools;
 
-pub use about::{About, ListOrder, Shape, WriteMode};
+pub use about::{About, ListOrder, Shape, Structure, WriteMode};
 pub use agents::{AGENTS, Agent, agent_called};
 pub use entries::{Entry, Read, SessionFiles, read_file, session_files};
 pub use format::{Format, SourceFacts};

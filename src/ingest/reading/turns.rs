@@ -84,7 +84,7 @@ fn open_at_turn(plan: &SourcePlan<'_>) -> std::io::Result<Option<(Content, AtTur
     let first = first_line(content.rows().unwrap_or_default());
     let line = first.trim_ascii();
     let mut fold = saved.fold;
-    let facts = plan.format.facts_of_line(line);
+    let facts = plan.format.facts_of_line_at(location, line);
     if !facts.is_some_and(|facts| plan.format.renews(&mut fold, &facts)) {
         return Ok(None);
     }

@@ -62,7 +62,7 @@ fn of_database<'p>(file: &Path, plans: &[&'p SourcePlan<'p>]) -> Vec<OwnRow<'p>>
 
 /// `None`: it would be called by its first prompt.
 fn own_row(plan: &SourcePlan<'_>, line: &[u8]) -> Option<Chunk<EntryRows>> {
-    let (mut shown, mut facts) = (Fold::default(), plan.format.facts(line));
+    let (mut shown, mut facts) = (Fold::default(), plan.format.facts_at(&plan.path, line));
     plan.format.relate(&mut shown, line, &mut facts);
     plan.format.fold(&mut shown, &facts);
     shown.name.as_ref()?;

@@ -8,6 +8,7 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::entries::{EntryPosition, StoredEntry};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
+use crate::format::Structure;
 use crate::model::{BranchPlace, Neighbour, iso};
 use crate::query::outline::{Outline, OutlineQuery};
 use crate::query::preview::first_words;
@@ -26,15 +27,13 @@ pub(super) fn places(
     if !search.snapshot.has_branches(session) {
         return Ok(HashMap::new());
     }
-    let format = search.snapshot.config().format(&session.format);
+    let structure = search.snapshot.structure(session);
     let mut asked: Vec<&StoredEntry> = entries.to_vec();
     asked.retain(|entry| !EntryPosition::of(entry).is_beside());
     let catalogue = search.catalogue;
-    let is_one_line = format.is_some_and(|format| format.is_one_line(session.version));
-    let has_versions = format.is_some_and(|format| format.about().same_id_replaces);
-    let leaf = match is_one_line || has_versions {
-        true => None,
-        false => search.snapshot.leaf(session)?,
+    let leaf = match structure {
+        Some(Structure::Tree | Structure::LooseTree) => search.snapshot.leaf(session)?,
+        _ => None,
     };
     if leaf.is_some() {
         // In a session whose entries have ids, an entry without one has no place in the tree.
@@ -44,8 +43,7 @@ pub(super) fn places(
         return Ok(HashMap::new());
     }
     // The way up by parents alone does not come by all answers of tools there.
-    let is_plain = format.is_some_and(|format| !format.about().answers_hang_on_calls);
-    if leaf.is_some() && is_plain {
+    if leaf.is_some() && structure == Some(Structure::Tree) {
         let compactions = catalogue.compactions(session.session)?;
         let keys = asked.iter().map(|entry| entry.key).collect();
         let mut ascent = LeafPath::new(keys, leaf, compactions);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{About, Format, ListOrder, Shape, SourceFacts, WriteMode};
+use super::{About, Format, ListOrder, Shape, SourceFacts, Structure, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -30,8 +30,7 @@ impl Format for Agentuse {
             // A session has no name of its own, only that of its agent; `session.json` also says
             // how the run failed.
             names: &[],
-            is_linear: true,
-            has_branches: false,
+            structure: Structure::Line,
             has_projects: true,
             list_order: ListOrder::Created,
             ..About::of("agentuse")

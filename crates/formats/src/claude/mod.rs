@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{About, Format, Shape, SourceFacts, WriteMode, json};
+use super::{About, Format, Shape, SourceFacts, Structure, WriteMode, json};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
 mod again;
@@ -46,8 +46,7 @@ impl Format for Claude {
             write_mode: WriteMode::Append,
             // Lines of the conversation say where and when, or who.
             kinds_that_stand_alone: &types::TYPES,
-            answers_hang_on_calls: true,
-            loses_parents: true,
+            structure: Structure::LooseTree,
             passes_over_nuls: true,
             ..About::of("claude")
         }

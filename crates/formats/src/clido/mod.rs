@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{About, Format, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, Structure, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 use crate::path::names;
 
@@ -25,7 +25,7 @@ impl Format for Clido {
             // Failed turns are rolled back, and a title written beside the main writer is
             // overwritten.
             write_mode: WriteMode::Overwrite,
-            has_branches: false,
+            structure: Structure::Line,
             ..About::of("clido")
         }
     }

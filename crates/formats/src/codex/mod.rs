@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 use crate::names::Names;
-use crate::{About, Format, Shape, SourceFacts, WriteMode, json};
+use crate::{About, Format, Shape, SourceFacts, Structure, WriteMode, json};
 
 mod call;
 mod document;
@@ -44,7 +44,7 @@ impl Format for Codex {
             // Codex appends, but a revert may cut a rollout in place (that of 0.171 begins a new
             // page), and a migration rewrites it.
             write_mode: WriteMode::Append,
-            has_branches: false,
+            structure: Structure::Line,
             // A thread may have several pages, and what it is called stands beside them.
             has_several_files: true,
             ..About::of("codex")
@@ -64,10 +64,6 @@ impl Format for Codex {
 
     fn elements(&self, _path: &Path, document: &[u8]) -> Option<Vec<Range<usize>>> {
         document::elements(document)
-    }
-
-    fn is_one_line(&self, _version: Option<i64>) -> bool {
-        true
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{About, Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, Structure, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -28,7 +28,9 @@ impl Format for Copilot {
         About {
             revision: 11,
             write_mode: WriteMode::Append,
-            has_branches: false,
+            // Events are chained by `parentId` in file order, those of subagents too: the chain says
+            // nothing about the talk.
+            structure: Structure::Line,
             // What a session is called stands in a file of its own.
             has_several_files: true,
             ..About::of("copilot")
@@ -41,12 +43,6 @@ impl Format for Copilot {
 
     fn shape_of(&self, path: &Path) -> Shape {
         place::shape(path)
-    }
-
-    /// Events are chained by `parentId` in file order, those of subagents too: the chain says
-    /// nothing about the talk.
-    fn is_one_line(&self, _version: Option<i64>) -> bool {
-        true
     }
 
     fn place(&self, relative: &Path, _flat: bool) -> Placement {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{About, Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, Structure, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod fold;
@@ -31,7 +31,7 @@ impl Format for Cursor {
             write_mode: WriteMode::Overwrite,
             // Of a chat of the editor only that its turns ended may be written here.
             kinds_that_stand_alone: &[TURN_ENDED],
-            has_branches: false,
+            structure: Structure::Line,
             ..About::of("cursor")
         }
     }

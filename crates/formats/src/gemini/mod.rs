@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
-use super::{About, Format, Shape, SourceFacts, WriteMode};
+use super::{About, Format, Shape, SourceFacts, Structure, WriteMode};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
 mod anew;
@@ -31,7 +31,7 @@ impl Format for Gemini {
         About {
             revision: 12,
             write_mode: WriteMode::Append,
-            same_id_replaces: true,
+            structure: Structure::RewrittenTree,
             has_several_files: true,
             ..About::of("gemini")
         }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{About, Format, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, Structure, WriteMode};
 use crate::database::{Database, Holds, Layout, Line, Shelf, Stamp, Table};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 use crate::pi::Dialect;
@@ -199,7 +199,7 @@ impl Format for OpenClaw {
             write_mode: WriteMode::Overwrite,
             // Files that were imported, and copies that were made before something was changed, say
             // the same entries again.
-            same_id_replaces: true,
+            structure: Structure::RewrittenTree,
             has_several_files: true,
             database: Some(&DATABASE),
             ..About::of("openclaw")

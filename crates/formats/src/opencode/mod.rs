@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::{About, Format, SourceFacts, WriteMode};
+use super::{About, Format, SourceFacts, Structure, WriteMode};
 use crate::database::{Database, Events, Inner, Layout, Sequence, Table, Turn};
 use crate::model::{Facts, Fold, LeafRule, Passage, Placement, SessionFacts};
 
@@ -120,8 +120,7 @@ impl Format for OpenCode {
         About {
             revision: 13,
             write_mode: WriteMode::Overwrite,
-            is_linear: true,
-            has_branches: false,
+            structure: Structure::Line,
             database: Some(&DATABASE),
             exported: Some(export::document),
             ..About::of("opencode")

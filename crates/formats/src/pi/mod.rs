@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{About, Format, SourceFacts, WriteMode, json};
+use super::{About, Format, SourceFacts, Structure, WriteMode, json};
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 
 mod dialect;
@@ -38,8 +38,11 @@ impl Format for Dialect {
 
     /// pi gives every entry of a file older than version 2 a new id, and the entry before it as its
     /// parent, when it opens it (`migrateV1ToV2`, 0.73.1 to 0.87.1).
-    fn is_one_line(&self, version: Option<i64>) -> bool {
-        is_one_line(version)
+    fn structure_of(&self, version: Option<i64>) -> Structure {
+        match is_one_line(version) {
+            true => Structure::Line,
+            false => Structure::Tree,
+        }
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {
@@ -110,7 +113,7 @@ impl Format for Dialect {
     }
 }
 
-/// See [`Format::is_one_line`].
+/// See [`Format::structure_of`].
 fn is_one_line(version: Option<i64>) -> bool {
     version.is_some_and(|version| version < 2)
 }
