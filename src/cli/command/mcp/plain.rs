@@ -30,6 +30,8 @@ pub struct Page {
     is_cut: bool,
     /// What stands below it, whatever is cut above.
     below: String,
+    /// A line that stands there too, from this byte on, where it has room.
+    beside: Option<(usize, String)>,
 }
 
 impl Default for Page {
@@ -46,6 +48,7 @@ impl Page {
             most: MOST - below - CUT.len(),
             is_cut: false,
             below: String::new(),
+            beside: None,
         }
     }
 
@@ -95,11 +98,21 @@ impl Page {
         self.below.push('\n');
     }
 
-    pub fn end(self) -> String {
+    /// One that stands there where all the others leave it room.
+    pub fn below_where_room(&mut self, line: &str) {
+        self.beside = Some((self.below.len(), format!("{line}\n")));
+    }
+
+    pub fn end(mut self) -> String {
         let mut text = self.text;
         if self.is_cut {
             text.push_str(CUT);
             text.push('\n');
+        }
+        if let Some((at, line)) = self.beside
+            && text.len() + self.below.len() + line.len() <= MOST
+        {
+            self.below.insert_str(at, &line);
         }
         text.push_str(&self.below);
         text.truncate(text.trim_end().len());
@@ -296,6 +309,23 @@ mod tests {
             said(&"0".repeat(CURSOR + 1)),
             "There are more: ask for less."
         );
+    }
+
+    #[test]
+    fn what_has_no_room_beside_a_cursor_is_left_out() {
+        let said = |words: &str| {
+            let mut page = Page::framed();
+            page.quote(&"a line\n".repeat(MOST));
+            page.below("5 of 100 sessions.");
+            page.below_where_room(words);
+            more(&mut page, &"0".repeat(CURSOR), "ask for less");
+            page.end()
+        };
+        let cursor = format!("\nMore with cursor {}", "0".repeat(CURSOR));
+        let (few, many) = (said("No walrus."), said(&"walrus ".repeat(700)));
+        assert!(few.ends_with(&format!("sessions.\nNo walrus.{cursor}")));
+        assert!(many.ends_with(&format!("sessions.{cursor}")) && !many.contains("walrus"));
+        assert!(few.len() <= MOST && many.len() <= MOST);
     }
 
     #[test]

@@ -262,7 +262,7 @@ fn found(
         count(all, "session")
     ));
     if let Some(missing) = missing(answer) {
-        page.below(&missing);
+        page.below_where_room(&missing);
     }
     Ok(end(page, answer))
 }
@@ -306,7 +306,7 @@ fn nothing(call: &Call, answer: &SearchAnswer, near: &[HitGroup]) -> Result<Stri
     page.line("Nothing fits: no earlier session here holds enough of these words to be an answer.");
     come_near(call, &mut page, near)?;
     if let Some(missing) = missing(answer) {
-        page.below(&missing);
+        page.below_where_room(&missing);
     }
     // What follows holds no more of them.
     plain::unread(&mut page, answer.complete);
