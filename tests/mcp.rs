@@ -600,6 +600,18 @@ fn of_several_calls_none_is_taken_for_another() {
     let query = json!({"query": "cargo update"});
     let found = good(&mut talk, "search_sessions", query);
     assert!(found.contains("Z\n> tools: cargo update"), "{found}");
+    // Words of one call alone tell its tool; where they are of several it is the first.
+    for (query, tool) in [
+        ("\"cargo update\"", "bash"),
+        ("walrus", "read"),
+        ("bash", "bash"),
+        ("walrus cargo", "read"),
+    ] {
+        let found = home.json(&["search", query, "--all", "--json"]);
+        let hits = found["sessions"][0]["hits"].as_array().expect("hits");
+        let mut called = hits.iter().filter(|hit| hit["entry"] == "e1");
+        assert!(called.any(|hit| hit["tool"] == tool), "{query}: {found}");
+    }
 }
 
 /// Who asks for the most context reads what it came to.

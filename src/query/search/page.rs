@@ -14,7 +14,7 @@ use super::cursor::{Fingerprint, fingerprint};
 use super::max_bytes::{self, PageHit, PrintedLengths};
 use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
-use super::snippet::{snippet, told};
+use super::snippet::{snippet, told, tool_of};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
@@ -268,7 +268,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         else {
             return Ok(());
         };
-        let tool = search.catalogue.tools(entry.key)?.into_iter().next();
+        let tools = search.catalogue.tools(entry.key)?;
         let factor = match self.order {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
             Order::Newest => 1.0,
@@ -276,6 +276,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         if let Some(mask) = &search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
+        let tool = tool_of(self.matcher, hit.class, &pieces, &tools).cloned();
         let pieces = told(self.matcher, &pieces, tool.as_deref());
         let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
         let name = |name| masked_name(name, search.scope.mask.as_ref());

@@ -150,6 +150,33 @@ pub(super) fn told<'p>(
     }
 }
 
+/// The tool whose calls hold all the words that are looked for: each call begins with its tool.
+/// Where that cannot be told, the first one.
+pub(super) fn tool_of<'t>(
+    matcher: Option<&Matcher>,
+    class: Class,
+    pieces: &[String],
+    tools: &'t [String],
+) -> Option<&'t String> {
+    let first = tools.first()?;
+    let named = |piece: &String| tools.iter().find(|tool| *tool == piece);
+    let (Some(matcher), [_, _, ..]) = (matcher, tools) else {
+        return Some(first);
+    };
+    let (mut tool, mut found) = (None, None);
+    for piece in pieces {
+        tool = named(piece).or(tool);
+        if matcher.marks(class, piece).is_empty() {
+            continue;
+        }
+        if tool.is_none() || found.is_some_and(|other| Some(other) != tool) {
+            return Some(first);
+        }
+        found = tool;
+    }
+    found.or(Some(first))
+}
+
 /// The parts that show as many of the words as possible.
 fn parts<'a>(pieces: &'a [String], marks: &'a [Vec<Mark>]) -> Vec<Part<'a>> {
     let all: BTreeSet<usize> = marks.iter().flatten().map(|mark| mark.number).collect();
