@@ -9,7 +9,7 @@ use std::time::Duration;
 use sessionary::index::WatchOptions;
 use sessionary::index::{SearchScope, TreeScope};
 use sessionary::model::Report;
-use sessionary::{Config, Freshness, Index, Indexer};
+use sessionary::{Cancel, Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 #[cfg(target_os = "linux")]
@@ -128,6 +128,40 @@ fn rows_that_are_left_out_of_a_tree_are_not_read() {
         let is_there = tree.entries.iter().any(|row| row.ordinal == at);
         assert_eq!(is_there, !is_left_out);
         assert!(tree.entries.len() > 3);
+    }
+}
+
+/// Whoever calls a tree off waits for no more of it, neither before its first row nor after that.
+#[test]
+fn of_a_tree_that_is_called_off_no_more_is_read() {
+    let place = Place::new();
+    place.session("a", 6_000);
+    place.settle();
+    let _ = place.sync();
+    let index = place.index();
+    let listing = index.list(&sessionary::index::ListScope::default());
+    let row = listing.unwrap().sessions.remove(0);
+    // The third part is the first row.
+    for after in [0, 3] {
+        let cancel = Cancel::default();
+        let scope = TreeScope {
+            cancel: cancel.clone(),
+            ..TreeScope::default()
+        };
+        if after == 0 {
+            cancel.cancel();
+        }
+        let mut parts = 0;
+        let snapshot = index.snapshot().unwrap();
+        let ended = snapshot.tree_each(&row, scope, &mut |_| {
+            parts += 1;
+            if parts == after {
+                cancel.cancel();
+            }
+            Ok::<(), Error>(())
+        });
+        assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+        assert_eq!(parts, after);
     }
 }
 

@@ -15,7 +15,9 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::error::Error;
-use crate::model::{ChildSession, Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
+use crate::model::{
+    Cancel, ChildSession, Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso,
+};
 use crate::query::Snapshot;
 
 /// Which kinds of entries a tree shows: the filters of pi's own tree view, by its names.
@@ -71,6 +73,8 @@ pub struct TreeScope<'a> {
     pub mask: Option<Mask>,
     /// Asked of each row, by its [`TreeRow::ordinal`], before it is read: whether it is left out.
     pub without: Option<&'a dyn Fn(u32) -> bool>,
+    /// Ends it from another thread, with [`Error::Cancelled`]: keep a clone of it.
+    pub cancel: Cancel,
 }
 
 impl fmt::Debug for TreeScope<'_> {
@@ -79,7 +83,18 @@ impl fmt::Debug for TreeScope<'_> {
             .field("filter", &self.filter)
             .field("mask", &self.mask)
             .field("without", &self.without.is_some())
+            .field("cancelled", &self.cancel.is_cancelled())
             .finish()
+    }
+}
+
+impl TreeScope<'_> {
+    /// Whether somebody still wants the tree.
+    fn go_on(&self) -> Result<(), Error> {
+        match self.cancel.is_cancelled() {
+            true => Err(Error::Cancelled),
+            false => Ok(()),
+        }
     }
 }
 
@@ -122,7 +137,7 @@ impl Snapshot<'_> {
     /// hidden.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when the session is not in the index.
+    /// [`Error::NotFound`] when the session is not in the index; [`Error::Cancelled`].
     pub fn tree<'s>(
         &self,
         session: &SessionRow,
@@ -150,7 +165,7 @@ impl Snapshot<'_> {
     /// `each` ends it.
     ///
     /// # Errors
-    /// As [`Snapshot::tree`], before the first piece.
+    /// As [`Snapshot::tree`]; that the session is not there before the first piece.
     pub fn tree_each<'s, E: From<Error>>(
         &self,
         session: &SessionRow,
@@ -177,7 +192,7 @@ impl Snapshot<'_> {
         active.iter().for_each(|at| on_branch[*at] = true);
         drop(active);
         let mut reader = Reader::new(self);
-        let places = self.places(&outline, filter, leaf, &labels, &mut reader)?;
+        let places = self.places(&outline, &scope, leaf, &labels, &mut reader)?;
         let mut reader = reader.masking(mask);
         let mut answered = AnsweredCalls::new(self.catalogue, filter, mask);
 
@@ -186,6 +201,7 @@ impl Snapshot<'_> {
         each(TreePart::Parents(&parents.collect::<Vec<_>>()))?;
         let mut last = (None, String::new());
         for (number, place) in (0..).zip(&places) {
+            scope.go_on()?;
             let at = place.at as usize;
             if scope.without.is_some_and(|without| without(place.at)) {
                 continue;
@@ -225,15 +241,17 @@ impl Snapshot<'_> {
     fn places(
         &self,
         outline: &Outline,
-        filter: TreeFilter,
+        scope: &TreeScope<'_>,
         leaf: Option<usize>,
         labels: &HashMap<String, String>,
         reader: &mut Reader<'_>,
     ) -> Result<Vec<TreePosition>, Error> {
+        let filter = scope.filter;
         let mut places: Vec<TreePosition> = Vec::new();
         // The nearest row at or above each entry: what is not shown passes on the one above it.
         let mut row_of: Vec<Option<u32>> = vec![None; outline.keys.len()];
         for (at, above) in outline.in_order() {
+            scope.go_on()?;
             let above = above.and_then(|above| row_of[above as usize]);
             row_of[at as usize] = above;
             let at_leaf = Some(at as usize) == leaf;

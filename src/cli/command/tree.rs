@@ -1,5 +1,6 @@
 //! What branches does a session have?
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
-use sessionary::{Config, Error, Index};
+use sessionary::{Config, Index};
 
 use super::session_page::{self, Made};
 use crate::completing::values;
@@ -146,32 +147,32 @@ fn part(
 ) -> Result<Outcome, Failure> {
     let columns = ["id", "role", "time", "text"];
     let fields = args.fields.of(names_of::<TreeRow>, &columns, screen.json)?;
-    let made = page(index, session, scope, &args.page, &fields, &|| Ok(()))?;
+    let made = page(index, session, scope, &args.page, &fields)?;
     session_page::print(made, index, screen)
 }
 
-/// That part as it is printed, and how many entries it shows. Before each of them `go_on` is asked,
-/// whose error ends it.
+/// That part as it is printed, and how many entries it shows. What it has no room for is not read.
 pub fn page(
     index: &Index,
     session: &SessionRow,
     scope: TreeScope<'_>,
     bounds: &PageArgs,
     fields: &Fields,
-    go_on: &dyn Fn() -> Result<(), Error>,
 ) -> Result<Made, Failure> {
     let question = question(("tree", &session.path, scope.filter));
     session_page::page(&session.id, bounds, fields, question, |page, head| {
-        index.tree_each(session, scope.clone(), &mut |part| match part {
+        let page = RefCell::new(page);
+        let scope = TreeScope {
+            without: Some(&|place| !page.borrow().wants(u64::from(place))),
+            ..scope.clone()
+        };
+        index.tree_each(session, scope, &mut |part| match part {
             TreePart::Head(opening) => {
                 *head = Some(opening.clone());
                 Ok(())
             }
             TreePart::Parents(_) => Ok(()),
-            TreePart::Row(row) => {
-                go_on()?;
-                page.offer(row)
-            }
+            TreePart::Row(row) => page.borrow_mut().offer(row),
         })
     })
 }
@@ -234,4 +235,67 @@ fn line(row: &TreeRow, id: &str, prefix: &str, signs: &Signs, screen: &Screen) -
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use sessionary::index::ListScope;
+    use sessionary::model::Mask;
+    use sessionary::{Freshness, Indexer, RootSpec};
+
+    use super::*;
+
+    #[test]
+    fn what_a_page_has_no_room_for_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap().join("sessions");
+        fs::create_dir(&root).unwrap();
+        let at = "2026-01-05T09:00:00.000Z";
+        let mut lines = vec![serde_json::json!(
+            {"type": "session", "version": 3, "id": "s", "timestamp": at, "cwd": "/w"}
+        )];
+        lines.extend((0..60).map(|number: usize| {
+            let parent = number.checked_sub(1).map(|above| format!("e{above}"));
+            serde_json::json!({"type": "message", "id": format!("e{number}"), "parentId": parent,
+                "timestamp": at, "message": {"role": "user", "content": "said"}})
+        }));
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(root.join("one.jsonl"), lines).unwrap();
+        let config = Config::new(folder.path().join("index"), vec![RootSpec::new("pi", root)]);
+        Indexer::open(&config).unwrap().sync().unwrap();
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let session = index
+            .list(&ListScope::default())
+            .unwrap()
+            .sessions
+            .remove(0);
+
+        let read = |most| {
+            let texts = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&texts);
+            let count = move |text: &str| {
+                counted.fetch_add(usize::from(text == "said"), Ordering::Relaxed);
+                None
+            };
+            let scope = TreeScope {
+                mask: Some(Mask::new(count)),
+                ..TreeScope::default()
+            };
+            let bounds = PageArgs::of(most, None);
+            let (_, shown, _) = page(&index, &session, scope, &bounds, &Fields::ALL).unwrap();
+            (shown, texts.load(Ordering::Relaxed))
+        };
+        let (all, of_all) = read(None);
+        let (shown, of_page) = read(Some(3_000));
+        assert!(all == 60 && of_all >= all);
+        // What the head has of them is read anyway.
+        assert!(
+            (1..30).contains(&shown) && of_page < 30,
+            "{shown} {of_page}"
+        );
+    }
 }

@@ -175,11 +175,11 @@ impl<'a, T: Item> Page<'a, T> {
     /// Takes the next item, unless an earlier page had it or it is left to the next one.
     pub fn offer(&mut self, item: T) -> Result<(), Failure> {
         let number = item.number();
-        if self.before.holds(number) {
+        if !self.wants(number) {
             return Ok(());
         }
         let is_full = self.bytes > self.most || self.items.len() >= self.most_items;
-        if self.is_left || is_full {
+        if is_full {
             self.is_left = true;
             return Ok(());
         }
@@ -188,6 +188,11 @@ impl<'a, T: Item> Page<'a, T> {
         self.items.push((number, json));
         self.first.get_or_insert(item);
         Ok(())
+    }
+
+    /// Whether the item of this number can still come onto it, or says that something is left.
+    pub fn wants(&self, number: u64) -> bool {
+        !self.is_left && !self.before.holds(number)
     }
 
     /// How many items there are on it.

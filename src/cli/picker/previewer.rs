@@ -371,6 +371,7 @@ fn tree(
     let scope = TreeScope {
         filter,
         mask: mask.cloned(),
+        cancel: cancel.clone(),
         ..TreeScope::default()
     };
     snapshot.tree_each(&request.session, scope, &mut |part| {
@@ -387,7 +388,7 @@ fn tree(
                 });
             }
         }
-        go_on(cancel)
+        Ok::<(), Error>(())
     })?;
     Ok(PreviewContent::Tree(rows))
 }

@@ -236,6 +236,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
                 number.set(number.get() + 1);
                 !pages.borrow().wants(u64::from(place))
             }),
+            cancel: call.cancel.clone(),
         };
         let streamed =
             call.index
@@ -256,7 +257,7 @@ pub fn tree(call: &Call, asked: &SessionTree) -> Result<String, Failure> {
                         }
                         TreePart::Parents(parents) => forks = forks_above(parents),
                     }
-                    Ok(go_on(&call.cancel)?)
+                    Ok(())
                 })?;
         Ok(((pages.into_inner(), is_lost), streamed))
     })?;

@@ -191,16 +191,11 @@ impl Answerer {
             let scope = TreeScope {
                 filter: asked.filter.into(),
                 mask: screen.mask(),
+                cancel: cancel.clone(),
                 ..TreeScope::default()
             };
-            let (page, ..) = tree::page(
-                index,
-                &session,
-                scope,
-                &bounds(&asked.page),
-                &Fields::ALL,
-                &|| go_on(cancel),
-            )?;
+            let bounds = bounds(&asked.page);
+            let (page, ..) = tree::page(index, &session, scope, &bounds, &Fields::ALL)?;
             Ok(page)
         })
     }
