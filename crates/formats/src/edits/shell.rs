@@ -37,6 +37,8 @@ pub struct SimpleCommand {
     appends: bool,
     /// It says where what it prints goes.
     is_redirected: bool,
+    /// That is said behind brackets, of all that is in them.
+    is_of_brackets: bool,
     /// How many brackets of `( … )` open right before it.
     pub opens: usize,
     /// How many of them close right behind it.
@@ -128,6 +130,7 @@ impl SimpleCommand {
             reads: None,
             appends: false,
             is_redirected: false,
+            is_of_brackets: false,
             opens: 0,
             closes: 0,
             names_function: false,
@@ -456,6 +459,10 @@ impl<'t> Shell<'t> {
     fn output(&mut self) {
         let number = self.take_number();
         let is_output = number.is_none_or(|number| number == "1");
+        let is_of_brackets = is_output && self.now.closes > 0;
+        // What it says of itself within them counts.
+        let is_told = is_output && !(is_of_brackets && self.now.is_redirected);
+        self.now.is_of_brackets |= is_of_brackets;
         self.now.is_redirected |= is_output;
         let appends = self.takes('>');
         if appends || !self.takes('|') {
@@ -466,7 +473,7 @@ impl<'t> Shell<'t> {
             }
         }
         self.now.appends |= is_output && appends;
-        self.place = match is_output {
+        self.place = match is_told {
             true => Place::Output,
             false => Place::Other,
         };

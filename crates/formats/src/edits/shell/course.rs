@@ -391,7 +391,7 @@ impl Course {
     }
 
     /// Reads what stands behind a program.
-    fn leave(&mut self, command: &SimpleCommand) {
+    fn leave(&mut self, command: &mut SimpleCommand) {
         self.before = command.end;
         for _ in 0..command.closes {
             let mut of = self.around.pop();
@@ -401,6 +401,10 @@ impl Course {
             if let Some(of) = of {
                 // A bracket behind a pattern was read as its end.
                 self.is_lost |= of.cases < self.cases;
+                // The file behind it is named from where it opens.
+                if command.is_of_brackets && of.folder != command.folder {
+                    command.writes.clear();
+                }
                 (self.folder, self.begun_in) = (of.folder, of.begun_in);
                 (self.doubt, self.loops) = (of.doubt.max(Doubt::Asked), of.loops);
             }

@@ -130,6 +130,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_subshell_prints_goes_into_its_file() {
+        for (command, expected) in [
+            ("(echo a) > f", &["f=a\n"][..]),
+            ("(cd x; echo a > f)", &["f=a\n"]),
+            ("(echo a > g) > f", &["g=a\n"]),
+            ("(echo a > \"$B\") > f", &[]),
+            // It is `f`, and not `x/f`.
+            ("(cd x; echo a) > f", &[]),
+            ("((cd x && echo a)) > f", &[]),
+            ("(echo a; (cd x; echo b)) > f", &[]),
+        ] {
+            assert_eq!(filled(command), expected, "{command}");
+        }
+    }
+
+    #[test]
     fn groups_in_groups_take_no_time() {
         let deep = "{ ".repeat(50_000) + "a" + &"; } > b".repeat(50_000);
         assert_eq!(simple_commands(&deep).len(), 50_001);
