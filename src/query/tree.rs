@@ -96,6 +96,12 @@ impl TreeScope<'_> {
             false => Ok(()),
         }
     }
+
+    /// Whether this row is left out, where somebody still wants the others.
+    fn leaves_out(&self, row: u32) -> Result<bool, Error> {
+        self.go_on()?;
+        Ok(self.without.is_some_and(|without| without(row)))
+    }
 }
 
 impl From<TreeFilter> for TreeScope<'_> {
@@ -201,9 +207,8 @@ impl Snapshot<'_> {
         each(TreePart::Parents(&parents.collect::<Vec<_>>()))?;
         let mut last = (None, String::new());
         for (number, place) in (0..).zip(&places) {
-            scope.go_on()?;
             let at = place.at as usize;
-            if scope.without.is_some_and(|without| without(place.at)) {
+            if scope.leaves_out(place.at)? {
                 continue;
             }
             let Some(entry) = catalogue.entry(outline.keys[at]).map_err(Error::from)? else {

@@ -11,7 +11,8 @@ pub enum Shape {
     Document,
     /// Text that is no record: the whole file is one entry, whatever its bytes.
     Text,
-    /// One JSON value per file that holds many records: [`Format::elements`](crate::Format::elements) says where they are.
+    /// One JSON value per file that holds many records:
+    /// [`Format::elements`](crate::Format::elements) says where they are.
     Elements,
 }
 

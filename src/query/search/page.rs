@@ -256,6 +256,12 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         self.copies.is_near(hits, self.at, length)
     }
 
+    /// The tool whose call an entry's words are of.
+    fn tool(&self, class: Class, key: i64, pieces: &[String]) -> Result<Option<String>, Error> {
+        let tools = self.search.catalogue.tools(key)?;
+        Ok(tool_of(self.matcher, class, pieces, &tools).cloned())
+    }
+
     /// Read a candidate's line again.
     fn look_at(&mut self, hit: &words::Hit) -> Result<(), Error> {
         let search = self.search;
@@ -268,7 +274,6 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         else {
             return Ok(());
         };
-        let tools = search.catalogue.tools(entry.key)?;
         let factor = match self.order {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
             Order::Newest => 1.0,
@@ -276,7 +281,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
         if let Some(mask) = &search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
-        let tool = tool_of(self.matcher, hit.class, &pieces, &tools).cloned();
+        let tool = self.tool(hit.class, entry.key, &pieces)?;
         let pieces = told(self.matcher, &pieces, tool.as_deref());
         let (snippet, highlights) = snippet(self.matcher, hit.class, pieces);
         let name = |name| masked_name(name, search.scope.mask.as_ref());

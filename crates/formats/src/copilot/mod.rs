@@ -28,7 +28,7 @@ impl Format for Copilot {
         About {
             revision: 11,
             write_mode: WriteMode::Append,
-            // Events are chained by `parentId` in file order, those of subagents too: the chain says
+            // Events are chained by `parentId` in file order, also those of subagents: the chain says
             // nothing about the talk.
             structure: Structure::Line,
             // What a session is called stands in a file of its own.

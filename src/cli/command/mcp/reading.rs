@@ -280,8 +280,8 @@ fn left_out(call: &Call, session: &SessionRow) -> Result<String, Failure> {
     })
 }
 
-/// What stands above what is quoted of a session. What it goes on from may be called anything, as it
-/// was recorded, and is not named.
+/// What stands above what is quoted of a session. What it goes on from may be called anything, as
+/// it was recorded, and is not named.
 fn heading(call: &Call, session: &SessionRow, is_lost: bool) -> String {
     let heading = plain::heading(session, call.is_live(session));
     let lost = if is_lost {
