@@ -10,6 +10,7 @@ mod patches;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+pub use course::Document;
 use given::STARTERS;
 pub(crate) use given::{command_line, given};
 pub(crate) use patches::{ShellPatch, ShellPatches, patches, touched};
@@ -49,15 +50,6 @@ pub struct SimpleCommand {
     hides: bool,
     /// The programs that run before it, because it is given what they print: `$( … )`, `<( … )`.
     substituted: Vec<SimpleCommand>,
-}
-
-/// A document that stands in a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
-    /// Its lines.
-    pub text: String,
-    /// The shell puts nothing in the place of anything in it.
-    pub is_literal: bool,
 }
 
 /// What follows a program within a command.

@@ -4,7 +4,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Document, End, LONGEST_FOLDER, SimpleCommand, is_absolute, joined};
+use super::{End, LONGEST_FOLDER, SimpleCommand, is_absolute, joined};
+
+/// A document that stands in a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its lines.
+    pub text: String,
+    /// The shell puts nothing in the place of anything in it.
+    pub is_literal: bool,
+}
 
 type Folder = Option<Arc<str>>;
 
